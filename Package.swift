@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The target list is the layer map: each target may import what its `dependencies` name, and nothing else
+// (Tests/LayerTests reads the import lines). Arrows point down, from the command to the C libraries.
+
+let package = Package(
+    name: "pagehound",
+    products: [
+        .library(name: "Pagehound", targets: ["Pagehound"]),
+        .executable(name: "pagehound", targets: ["pagehound-cli"]),
+    ],
+    targets: [
+        // The command, and the library for people who bring their own source.
+        .executableTarget(
+            name: "pagehound-cli",
+            dependencies: ["Pagehound", "Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "HTTPServer"]),
+        .target(name: "Pagehound", dependencies: ["Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "YAML"]),
+
+        // The crawl log on Kafka, the source over HTTP, the test doubles. They meet only in `Crawl`.
+        .target(name: "CrawlKafka", dependencies: ["Crawl", "Kafka", "JSONText"]),
+        .target(name: "CrawlHTTP", dependencies: ["Crawl", "HTTP", "JSONText", "YAML"]),
+        .target(name: "CrawlTesting", dependencies: ["Crawl"]),
+
+        // The domain: jobs, ledger, stop rules, retry, the worker loop. No I/O, no clock.
+        .target(name: "Crawl"),
+
+        // Wrappers that know no crawl word.
+        .target(name: "Kafka", dependencies: ["CRdKafka"]),
+        .target(name: "HTTP", dependencies: ["CCurl"]),
+        .target(name: "HTTPServer", dependencies: ["CMicrohttpd"]),
+        .target(name: "JSONText", dependencies: ["CSimdjson"]),
+        .target(name: "YAML", dependencies: ["CYAML"]),
+
+        // C libraries.
+        .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+
+        // Tests. `BrokerSupport` starts real brokers and processes for them.
+        .target(name: "BrokerSupport", path: "Tests/Support"),
+        .testTarget(name: "LayerTests"),
+        .testTarget(name: "CrawlTests", dependencies: ["Crawl", "CrawlTesting"]),
+        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "BrokerSupport"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer"]),
+        .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
+        .testTarget(name: "YAMLTests", dependencies: ["YAML"]),
+        .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "HTTP", "JSONText"]),
+        .testTarget(
+            name: "CrawlKafkaTests",
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["Pagehound", "CrawlKafka", "Kafka", "HTTPServer", "BrokerSupport"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
