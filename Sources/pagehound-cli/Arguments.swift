@@ -1,3 +1,5 @@
+import Crawl
+
 /// The arguments of one command, checked against its `Usage`.
 struct Arguments: Sendable {
     private(set) var positionals: [String] = []
@@ -80,7 +82,8 @@ struct Arguments: Sendable {
             throw UsageError("\(required[positionals.count].name) is missing; usage: \(usage.synopsis)")
         }
         if positionals.count > usage.positionals.count {
-            throw UsageError("\(quoted(positionals[usage.positionals.count])) is one too many; usage: \(usage.synopsis)")
+            throw UsageError(
+                "\(quoted(positionals[usage.positionals.count])) is one too many; usage: \(usage.synopsis)")
         }
     }
 }
@@ -93,7 +96,7 @@ struct UsageError: Error, Hashable {
 
     /// An unknown name, with the nearest that exists.
     static func unknown(_ what: String, _ name: String, among names: [String], of command: String) -> UsageError {
-        let near = nearest(to: name, among: names).map { "; did you mean \($0)?" }
+        let near = nearestName(to: name, among: names).map { "; did you mean \($0)?" }
         return UsageError("unknown \(what) \(quoted(name))" + (near ?? "; see pagehound \(command) --help"))
     }
 }
