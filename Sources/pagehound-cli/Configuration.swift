@@ -5,7 +5,8 @@ import Pagehound
 
 extension Usage.Option {
     static let config = Usage.Option(
-        name: "--config", value: "FILE", meaning: "The worker's configuration. Defaults to config/worker.yaml, if it is there.")
+        name: "--config", value: "FILE",
+        meaning: "The worker's configuration. Defaults to config/worker.yaml, if it is there.")
 }
 
 extension WorkerConfiguration {
