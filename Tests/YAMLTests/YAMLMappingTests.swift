@@ -79,7 +79,7 @@ struct YAMLMappingTests {
             let nested = mapping.mapping("nested")
             #expect(nested?.string("deep") == "3")
             nested?.finish()
-            mapping.mappings("list")?.forEach { _ = $0.string("a", required: true) }
+            for item in mapping.mappings("list") ?? [] { _ = item.string("a", required: true) }
             _ = mapping.string("empty", required: true)
             mapping.finish()
         }
