@@ -1,7 +1,7 @@
 import Crawl
 
 /// What a worker needs to know, apart from its sources. `config/worker.yaml` holds the same, with the same words.
-public struct WorkerConfiguration: Sendable {
+public struct WorkerConfiguration: Sendable, Hashable {
     public var kafka: KafkaSettings
     /// Begins the names of the topics `jobs`, `pages`, `crawls` and `dead`. Defaults to `pagehound.`.
     public var topicPrefix: String
