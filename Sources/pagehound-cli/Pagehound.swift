@@ -1,16 +1,17 @@
 import Glibc
 
+/// One command of `pagehound`.
+struct Command: Sendable {
+    let usage: Usage
+    let run: @Sendable (Arguments) async throws -> ExitCode
+}
+
 @main
 struct PagehoundCommand {
-    static let commands: [any Command.Type] = [
-        WorkerCommand.self, StartCommand.self, StatusCommand.self, TopicsCreateCommand.self, DemoCommand.self,
-    ]
+    static let commands: [Command] = []
 
     static func main() async {
-        StopSignal.block()
-        Terminal.setUp()
         let code = await run(Array(CommandLine.arguments.dropFirst()))
-        fflush(stdout)
         // What C libraries still have to tear down is not waited for: all that counts is committed or said.
         _exit(code.rawValue)
     }
@@ -18,12 +19,12 @@ struct PagehoundCommand {
     /// Finds the command, reads its arguments, runs it.
     static func run(_ words: [String]) async -> ExitCode {
         do {
-            let (command, rest) = try find(words)
-            guard let command else {
+            if let first = words.first, ["--help", "-h", "help"].contains(first) {
                 Terminal.say(overview)
                 return .success
             }
-            let arguments = try Arguments(rest, for: command.usage)
+            let command = try find(words)
+            let arguments = try Arguments(words.dropFirst(command.usage.words.count), for: command.usage)
             if arguments.wantsHelp {
                 Terminal.say(command.usage.helpText)
                 return .success
@@ -41,20 +42,14 @@ struct PagehoundCommand {
         }
     }
 
-    /// The command that the first words name, and the words after them; no command for a plain `--help`.
-    static func find(_ words: [String]) throws(UsageError) -> ((any Command.Type)?, ArraySlice<String>) {
+    /// The command that the first words name.
+    static func find(_ words: [String]) throws(UsageError) -> Command {
         guard let first = words.first else { throw UsageError("no command; see pagehound --help") }
-        if ["--help", "-h", "help"].contains(first) { return (nil, []) }
-        for command in commands {
-            let name = command.usage.command.split(separator: " ").map(String.init)
-            if words.starts(with: name) { return (command, words[name.count...]) }
+        if let command = commands.first(where: { words.starts(with: $0.usage.words) }) { return command }
+        if let longer = commands.first(where: { $0.usage.words[0] == first }) {
+            throw UsageError("\(first) alone is no command; did you mean pagehound \(longer.usage.command)?")
         }
-        let names = commands.map(\.usage.command)
-        let heads = names.map { String($0.prefix { $0 != " " }) }
-        if let whole = zip(names, heads).first(where: { $1 == first && $0 != $1 }) {
-            throw UsageError("\(first) alone is no command; did you mean pagehound \(whole.0)?")
-        }
-        throw .unknown("command", first, among: heads, of: "")
+        throw .unknown("command", first, among: commands.map { $0.usage.words[0] }, of: "")
     }
 
     static var overview: String {
@@ -66,10 +61,4 @@ struct PagehoundCommand {
         \(table(commands.map { ($0.usage.command, $0.usage.summary) }))
         """
     }
-}
-
-/// One command of `pagehound`.
-protocol Command {
-    static var usage: Usage { get }
-    static func run(_ arguments: Arguments) async throws -> ExitCode
 }

@@ -1,19 +1,19 @@
 import Glibc
 
-/// What the command says: results to standard output a line at a time, everything else to standard error.
+/// What the command says: results to standard output, everything else to standard error. Each line is one write: it
+/// reaches a pipe when it is said, and the lines of threads do not mix.
 enum Terminal {
-    /// Lines reach a pipe when they are said, not when a buffer is full.
-    static func setUp() { setvbuf(stdout, nil, _IOLBF, 0) }
+    static func say(_ line: String) { write(line, to: STDOUT_FILENO) }
 
-    static func say(_ line: String) { print(line) }
+    static func log(_ line: String) { write(line, to: STDERR_FILENO) }
 
-    /// One line to standard error in one write, so that the lines of threads do not mix.
-    static func log(_ line: String) {
-        var bytes = Array(line.utf8) + [UInt8(ascii: "\n")]
+    private static func write(_ line: String, to descriptor: Int32) {
+        var bytes = Array(line.utf8)[...]
+        bytes.append(UInt8(ascii: "\n"))
         while !bytes.isEmpty {
-            let written = write(STDERR_FILENO, bytes, bytes.count)
-            guard written > 0 else { return }
-            bytes.removeFirst(written)
+            let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard written > 0 || errno == EINTR else { return }
+            bytes = bytes.dropFirst(max(0, written))
         }
     }
 }

@@ -28,6 +28,8 @@ struct Usage: Sendable {
     /// Options that every command has.
     static let help = Option(name: "--help", meaning: "Shows this.")
 
+    var words: [String] { command.split(separator: " ").map(String.init) }
+
     var allOptions: [Option] { options + [Self.help] }
 
     /// `pagehound start SOURCE [--crawl ID] …`

@@ -63,9 +63,8 @@ import Testing
         for example in usage.examples {
             let words = example.split(separator: " ").map(String.init)
             #expect(words.first == "pagehound")
-            let (command, rest) = try PagehoundCommand.find(Array(words.dropFirst()))
-            #expect(command?.usage.command == usage.command)
-            _ = try Arguments(rest, for: usage)
+            #expect(try PagehoundCommand.find(Array(words.dropFirst())).usage.command == usage.command)
+            _ = try Arguments(words.dropFirst(1 + usage.words.count), for: usage)
         }
     }
 

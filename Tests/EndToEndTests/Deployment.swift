@@ -1,6 +1,6 @@
-import BrokerSupport
 import Foundation
 import Kafka
+import Testing
 
 /// One deployment of Pagehound for a test: a broker, a prefix of its own, and a folder with configuration and sources.
 struct Deployment {
@@ -39,7 +39,7 @@ struct Deployment {
         }
         try Data(configuration(runAhead: runAhead).utf8).write(to: folder.appending(path: "config/worker.yaml"))
         let made = try await run("topics", "create", "--partitions", "\(partitions)")
-        try #require(made.status == .exited(0), "\(made.standardError)")
+        try #require(made.status == .exited(0), "\(made.errors)")
     }
 
     private func configuration(runAhead: Int) -> String {
@@ -58,14 +58,26 @@ struct Deployment {
 
     /// Starts a worker process. What it says goes to `worker-NAME.log` in the folder.
     func startWorker(_ name: String, slot: String? = nil) throws -> ChildProcess {
-        let log = folder.appending(path: "worker-\(name).log")
-        return try ChildProcess(
-            pagehound, ["worker"] + (slot.map { ["--slot", $0] } ?? []), folder: folder, appendingErrorsTo: log)
+        let log = logFile(ofWorker: name)
+        if !FileManager.default.fileExists(atPath: log.path()) { try Data().write(to: log) }
+        let errors = try FileHandle(forWritingTo: log)
+        try errors.seekToEnd()
+        defer { try? errors.close() }
+        let arguments = ["worker"] + (slot.map { ["--slot", $0] } ?? [])
+        return try ChildProcess(pagehound, arguments, in: folder, errors: errors)
     }
 
+    /// The last line that a worker said.
+    func lastLine(ofWorker name: String) -> String {
+        let text = (try? String(contentsOf: logFile(ofWorker: name), encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").last.map(String.init) ?? "(nothing)"
+    }
+
+    private func logFile(ofWorker name: String) -> URL { folder.appending(path: "worker-\(name).log") }
+
     /// Runs a command of `pagehound` to its end.
-    func run(_ words: String...) async throws -> (status: ExitStatus, standardOutput: String, standardError: String) {
-        try await ChildProcess.run(pagehound, words, folder: folder)
+    func run(_ words: String...) async throws -> ChildProcess.Result {
+        try await ChildProcess.run(pagehound, words, in: folder)
     }
 
     /// Sends triggers, as users do.

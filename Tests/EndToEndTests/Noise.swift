@@ -7,7 +7,7 @@ struct Noise {
     init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
     /// A kind of noise, with what makes one.
-    static let kinds: [(name: String, make: (inout SplitMix64) -> [UInt8]?)] = [
+    static let kinds: [(name: String, make: @Sendable (inout SplitMix64) -> [UInt8]?)] = [
         ("null", { _ in nil }),
         ("empty", { _ in [] }),
         ("random bytes", { randomBytes(&$0) }),
