@@ -6,7 +6,12 @@ struct PreparedRequest: Sendable {
     struct Header: Sendable, Hashable {
         var name: String
         var value: String
-        var isCredential: Bool
+
+        /// What any host may see. All other headers may hold credentials, whatever their names: `X-Api-Key` is as
+        /// secret as `Authorization`.
+        var isForEveryHost: Bool {
+            ["accept", "accept-language", "content-type", "traceparent", "user-agent"].contains(name.lowercased())
+        }
     }
 
     var method: String
@@ -29,7 +34,7 @@ struct PreparedRequest: Sendable {
     /// Adds a header that the source file does not set.
     mutating func addHeader(_ name: String, _ value: String) {
         guard !headers.contains(where: { $0.name.lowercased() == name }) else { return }
-        headers.append(Header(name: name, value: value, isCredential: false))
+        headers.append(Header(name: name, value: value))
     }
 
     /// The request as it goes to the host of `url`, which has been found to be the home or an allowed host. What is
@@ -42,7 +47,7 @@ struct PreparedRequest: Sendable {
         if target.path.isEmpty { target.path = "/" }
         let isHome = origin == home
         if isHome { target.query = queryWithCredentials(target.query) }
-        let headers = headers.filter { isHome || !$0.isCredential }.map { (name: $0.name, value: $0.value) }
+        let headers = headers.filter { isHome || $0.isForEveryHost }.map { (name: $0.name, value: $0.value) }
         return HTTPRequest(url: target.text, method: method, headers: headers, body: body)
     }
 

@@ -28,17 +28,15 @@ extension RequestPlan {
     ) throws(RequestProblem) {
         for header in headers {
             let value = try Self.checked(try header.value.render(values), header.name)
-            prepared.headers.append(
-                .init(name: header.name, value: value, isCredential: header.value.holdsSecret))
+            prepared.headers.append(.init(name: header.name, value: value))
         }
         if let header = try authentication?.header(values) {
             let value = try Self.checked(header.value, header.name)
-            prepared.headers.append(.init(name: header.name, value: value, isCredential: true))
+            prepared.headers.append(.init(name: header.name, value: value))
         }
         for value in placed {
             guard case .header(let name) = value.place else { continue }
-            prepared.headers.append(
-                .init(name: name, value: try Self.checked(value.text, name), isCredential: false))
+            prepared.headers.append(.init(name: name, value: try Self.checked(value.text, name)))
         }
     }
 
@@ -76,6 +74,8 @@ extension RequestPlan {
         case .add(.never):
             return
         case .add(.missing):
+            // What is configured is meant for the source's own origin.
+            guard Origin(prepared.url) == prepared.home else { return }
             let there = text
             for (name, value) in open where !there.contains(name) { text.append(name, value) }
         }

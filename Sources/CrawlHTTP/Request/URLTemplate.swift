@@ -28,6 +28,22 @@ struct URLTemplate: Sendable, Hashable {
         self.template = template
     }
 
+    /// A URL without places.
+    init(literal: String) { template = Template(literal: literal) }
+
+    /// A secret stands behind a `?`. Such a URL cannot be told from its credentials.
+    var holdsSecretInQuery: Bool {
+        var isInQuery = false
+        for part in template.parts {
+            switch part {
+            case .literal(let text): isInQuery = isInQuery || text.contains("?")
+            case .param: break
+            case .secret: if isInQuery { return true }
+            }
+        }
+        return false
+    }
+
     /// The secrets in the path and the query.
     var credentials: Set<Secret> {
         var head = ""

@@ -4,7 +4,7 @@ import JSONText
 
 /// Reads what a response says about the pages that follow. It decides nothing: what does not make sense is reported as
 /// unreadable, and the stop rules end the crawl for it.
-struct SignalReader {
+struct SignalReader: Sendable {
     /// A signal as it was found.
     enum Found: Sendable, Hashable {
         case absent
@@ -26,9 +26,10 @@ struct SignalReader {
     }
 
     /// - Parameters:
-    ///   - found: the value of each pointer in `pointers`, `nil` if it is not in the body or there is no body.
+    ///   - links: the values of all `Link` header lines.
     ///   - url: the URL that answered, against which links are resolved.
-    func read(_ find: (SignalPath) -> Found, links: [String], url: URLReference) -> Signals {
+    ///   - find: looks a signal up in the response.
+    func read(links: [String], url: URLReference, _ find: (SignalPath) -> Found) -> Signals {
         var signals = Signals()
         if let path = paging.totalItems, let count = count(find(path), path, &signals) {
             signals.total = .items(count)
