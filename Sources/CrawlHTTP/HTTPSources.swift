@@ -95,7 +95,8 @@ extension SourceFile {
         }
         // A dot segment would lead to another path than the one that is configured.
         for name in request.url.template.params.sorted() where [".", ".."].contains(values.params[name]) {
-            throw UnusableParams("the param \"\(name)\" is a part of the path and cannot be \"\(values.params[name] ?? "")\"")
+            throw UnusableParams(
+                "the param \"\(name)\" is a part of the path and cannot be \"\(values.params[name] ?? "")\"")
         }
         do {
             let (address, placed) = try paging.locate(nil, pageSize: nil)

@@ -3,7 +3,7 @@ import Testing
 @testable import CrawlHTTP
 
 @Suite struct LinkHeaderTests {
-    @Test(arguments: [
+    static let found: [([String], String)] = [
         (["<https://x/?ids=1,2&p=2>; rel=\"next\""], "https://x/?ids=1,2&p=2"),
         (["<https://x/p;v=2>; rel=\"next\""], "https://x/p;v=2"),
         (["<u>; crossorigin; rel=next"], "u"),
@@ -23,16 +23,20 @@ import Testing
         (["<u>;;rel=next"], "u"),
         (["<u>; title*=UTF-8''x%2C; rel=next"], "u"),
         (["<u>; rel=\"next\"x; y, <v>; rel=prev"], "u"),
-    ])
+    ]
+
+    @Test(arguments: found)
     func `the next link is found`(lines: [String], expected: String) {
         #expect(LinkHeader(lines).target("next") == expected)
     }
 
-    @Test(arguments: [
+    static let none: [[String]] = [
         [], [""], [","], ["<a>; rel=prev"], ["<a>"], ["<a>; title=\"rel=next\""], ["a; rel=next"],
         ["<a; rel=next"], ["<a>; rel=prev; rel=next"], ["<a>; rel=\"nextish\""], ["<a>; rel=next; anchor=\"#x\""],
         ["<a>; rel=\"prev"], ["<a>; rel"], ["<a>; rel="],
-    ])
+    ]
+
+    @Test(arguments: none)
     func `there is no next link`(lines: [String]) { #expect(LinkHeader(lines).target("next") == nil) }
 
     @Test func `any bytes are read without an end in sight`() {

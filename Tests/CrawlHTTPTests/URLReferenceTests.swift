@@ -6,7 +6,7 @@ import Testing
     static let base = URLReference("http://a/b/c/d;p?q")
 
     /// RFC 3986, section 5.4.1.
-    static let normal = [
+    static let normal: [(String, String)] = [
         ("g:h", "g:h"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
         ("/g", "http://a/g"), ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
         ("#s", "http://a/b/c/d;p?q#s"), ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"),
@@ -17,7 +17,7 @@ import Testing
     ]
 
     /// RFC 3986, section 5.4.2, the last one as strict readers take it.
-    static let abnormal = [
+    static let abnormal: [(String, String)] = [
         ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"),
         ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."),
         ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"),
@@ -72,7 +72,8 @@ import Testing
 
     @Test(arguments: [
         ("https://a", "http://a"), ("https://a", "https://a:8443"), ("https://a", "https://a.evil.example"),
-        ("https://a", "https://b"), ("https://a", "https://a@evil.example"), ("https://a", "https://a:443@evil.example/"),
+        ("https://a", "https://b"), ("https://a", "https://a@evil.example"),
+        ("https://a", "https://a:443@evil.example/"),
         ("https://api.example", "https://api.example\\@evil.example/"), ("https://a", "https://a."),
         ("https://127.0.0.1", "https://[::1]"),
     ])
@@ -82,7 +83,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "ftp://a", "file:///etc/passwd", "//a", "/x", "https:///x", "https://", "https://a:b", "https://a:99999", "https://a:0",
+        "ftp://a", "file:///etc/passwd", "//a", "/x", "https:///x", "https://", "https://a:b", "https://a:99999",
+        "https://a:0",
         "https://a b/", "https://%61/", "https://ä.example/", "https://[::1", "https://a:80:80", "javascript:1",
         "https://[evil.example]/", "https://a\\b/",
     ])

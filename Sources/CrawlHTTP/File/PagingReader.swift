@@ -168,7 +168,8 @@ struct PagingReader {
             if let host = AllowedHost(text) {
                 paging.allowHosts.append(host)
             } else {
-                mapping.report("allow_hosts", "must be hosts such as cdn.example.com or cdn.example.com:8443, not \"\(text)\"")
+                mapping.report(
+                    "allow_hosts", "must be hosts such as cdn.example.com or cdn.example.com:8443, not \"\(text)\"")
             }
         }
         guard let text = mapping.string("next_url_base") else { return }

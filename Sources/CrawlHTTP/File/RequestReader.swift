@@ -61,7 +61,9 @@ struct RequestReader {
             throw TemplateProblem("must not hold a user or a password; write them under \"auth\"")
         }
         if reference.fragment != nil { throw TemplateProblem("must not have a fragment; it is never sent") }
-        if url.holdsSecretInQuery { throw TemplateProblem("must not hold a secret in its query; write it under \"query\"") }
+        if url.holdsSecretInQuery {
+            throw TemplateProblem("must not hold a secret in its query; write it under \"query\"")
+        }
     }
 
     private func readHeaders() -> [NamedTemplate] {
@@ -94,11 +96,15 @@ struct RequestReader {
         switch auth.choice("type", among: ["bearer", "basic", "api_key"], required: true) {
         case "bearer": return required("token", auth).map(Authentication.bearer)
         case "basic":
-            guard let username = required("username", auth), let password = required("password", auth) else { return nil }
+            guard let username = required("username", auth), let password = required("password", auth) else {
+                return nil
+            }
             return .basic(username: username, password: password)
         case "api_key":
             let place = auth.choice("in", among: ["header", "query"], required: true)
-            guard let name = auth.string("name", required: true), let value = required("value", auth) else { return nil }
+            guard let name = auth.string("name", required: true), let value = required("value", auth) else {
+                return nil
+            }
             if place == "query" { return .apiKeyQuery(name: name, value: value) }
             if !HeaderName.isValid(name) { auth.report("name", "is not a header's name") }
             return .apiKeyHeader(name: name, value: value)

@@ -68,6 +68,7 @@ struct SourceFileReader {
         policy.attempts = mapping.int("attempts", in: 1...1_000) ?? policy.attempts
         policy.baseDelay = mapping.duration("base_delay") ?? policy.baseDelay
         policy.maxDelay = mapping.duration("max_delay") ?? policy.maxDelay
+        policy.maxWait = mapping.duration("max_wait") ?? policy.maxWait
         policy.throttleBudget = mapping.int("throttle_budget", in: 0...1_000_000) ?? policy.throttleBudget
         if policy.maxDelay < policy.baseDelay { mapping.report("max_delay", "must not be less than base_delay") }
         mapping.finish()

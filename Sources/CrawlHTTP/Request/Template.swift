@@ -74,7 +74,8 @@ struct Template: Sendable, Hashable {
 
     private static func takeSecret(_ rest: inout Substring) throws(TemplateProblem) -> Part {
         guard let end = rest.firstIndex(of: "}") else {
-            throw TemplateProblem("\"${\" has no \"}\"; write ${NAME}, ${file:/path}, or $${ for the characters themselves")
+            throw TemplateProblem(
+                "\"${\" has no \"}\"; write ${NAME}, ${file:/path}, or $${ for the characters themselves")
         }
         let name = String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end])
         rest = rest[rest.index(after: end)...]

@@ -19,7 +19,8 @@ struct URLTemplate: Sendable, Hashable {
                     guard head.contains("://"), index + 1 < template.parts.count,
                         case .literal(let next) = template.parts[index + 1], next.hasPrefix(".")
                     else {
-                        throw TemplateProblem("{{\(name)}} would choose the host; a param in it must be followed by \".\"")
+                        throw TemplateProblem(
+                            "{{\(name)}} would choose the host; a param in it must be followed by \".\"")
                     }
                 }
                 head += "x"

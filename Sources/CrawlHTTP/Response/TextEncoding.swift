@@ -16,11 +16,13 @@ enum TextEncoding {
         case "utf-16be", "utf-16": return try utf16(body[...], isBigEndian: true)
         case "utf-16le": return try utf16(body[...], isBigEndian: false)
         case "iso-8859-1", "iso8859-1", "latin1", "iso_8859-1":
-            return body.allSatisfy { $0 < 0x80 } ? body : Array(String(decoding: body.map(UInt16.init), as: UTF16.self).utf8)
+            return body.allSatisfy { $0 < 0x80 }
+                ? body : Array(String(decoding: body.map(UInt16.init), as: UTF16.self).utf8)
         default:
             // Nearly all encodings agree on ASCII.
             if body.allSatisfy({ $0 < 0x80 && $0 != 0 }) { return body }
-            throw Problem(message: "the charset \"\(charset.prefix(40))\" is not supported; UTF-8, UTF-16 and ISO-8859-1 are")
+            throw Problem(
+                message: "the charset \"\(charset.prefix(40))\" is not supported; UTF-8, UTF-16 and ISO-8859-1 are")
         }
     }
 

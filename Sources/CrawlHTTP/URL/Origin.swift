@@ -50,7 +50,8 @@ struct Origin: Sendable, Hashable {
     private static func isHost(_ host: Substring) -> Bool {
         if host.hasPrefix("[") {
             let inside = host.dropFirst().dropLast()
-            return host.hasSuffix("]") && !inside.isEmpty && inside.utf8.allSatisfy { isHex($0) || $0 == 58 || $0 == 46 }
+            return host.hasSuffix("]") && !inside.isEmpty
+                && inside.utf8.allSatisfy { isHex($0) || $0 == 58 || $0 == 46 }
         }
         return !host.isEmpty
             && host.utf8.allSatisfy { byte in
@@ -70,7 +71,9 @@ struct AllowedHost: Sendable, Hashable {
 
     /// `nil` if the text is not a host or `host:port`.
     init?(_ text: String) {
-        guard let origin = Origin(URLReference(scheme: "https", authority: text)), !text.contains("@") else { return nil }
+        guard let origin = Origin(URLReference(scheme: "https", authority: text)), !text.contains("@") else {
+            return nil
+        }
         host = origin.host
         port = Origin.split(text[...])?.port
     }

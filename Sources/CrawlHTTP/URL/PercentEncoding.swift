@@ -3,7 +3,8 @@ enum PercentEncoding {
     /// Letters, digits, `-`, `.`, `_`, `~` (RFC 3986, section 2.3): all that is never encoded.
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
-        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        case 48...57, 65...90, 97...122, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
         default: false
         }
     }
