@@ -19,7 +19,7 @@ final class UpstreamServer: Sendable {
         let directory = try makeTemporaryDirectory("upstream")
         process = try ChildProcess(
             Self.python ?? "python3", [script, name], environment: ["PYTHONDONTWRITEBYTECODE": "1"],
-            directory: directory, removes: directory)
+            directory: directory)
         let isReady = await process.wait(within: .seconds(60)) { $0.output.contains("\n") }
         let words = process.output.split(whereSeparator: \.isWhitespace)
         guard isReady, words.count == 4, words[0] == "ready", let port = Int(words[1]), let items = Int(words[2]) else {
