@@ -50,7 +50,8 @@ let package = Package(
         .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "HTTP", "JSONText"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["Pagehound", "CrawlKafka", "Kafka", "HTTPServer", "BrokerSupport"]),
