@@ -55,7 +55,8 @@ let package = Package(
             dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
