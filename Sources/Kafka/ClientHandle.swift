@@ -48,11 +48,16 @@ final class ClientHandle: Sendable {
     /// The client, for the one thread that will free it.
     var forOwner: OpaquePointer { state.withLock { $0.native! } }
 
+    /// Lets no more calls in and waits until those under way have ended.
+    func waitForCalls() {
+        state.update { $0.isClosing = true }
+        state.wait { $0.calls == 0 }
+    }
+
     /// Waits for the calls under way and frees the client. `leavesGroup` false skips what a consumer does to leave,
     /// which may never end when it was not closed properly.
     func destroy(leavesGroup: Bool = true) {
-        state.update { $0.isClosing = true }
-        state.wait { $0.calls == 0 }
+        waitForCalls()
         let native = state.withLock { state in
             defer { state.native = nil }
             return state.native

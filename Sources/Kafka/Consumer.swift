@@ -87,7 +87,10 @@ public enum CloseOutcome: Sendable, Hashable {
 
 /// What the poll thread and the callers of a consumer share.
 final class ConsumerCore: Sendable {
-    enum Command: Sendable { case open(OwnedPartition), close(OwnedPartition) }
+    enum Command: Sendable {
+        case open(OwnedPartition)
+        case close(OwnedPartition)
+    }
 
     private struct State {
         var commands: [Command] = []

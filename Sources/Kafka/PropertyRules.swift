@@ -24,7 +24,8 @@ extension ClientConfiguration {
             case RD_KAFKA_CONF_OK: continue
             case RD_KAFKA_CONF_UNKNOWN:
                 let nearest = nearestName(to: key, among: knownProperties)
-                problems.append("\(key) is not a property of librdkafka" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+                problems.append(
+                    "\(key) is not a property of librdkafka" + (nearest.map { "; did you mean \($0)?" } ?? ""))
             default: problems.append("\(key): \(text(message))")
             }
         }

@@ -24,7 +24,10 @@ final class RecordMailbox: Sendable {
         }
     }
 
-    private enum End { case closed, failed(KafkaError) }
+    private enum End {
+        case closed
+        case failed(KafkaError)
+    }
 
     private let state = Mutex(State())
     private let maxRecords: Int

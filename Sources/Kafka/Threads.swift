@@ -37,6 +37,9 @@ private final class ThreadBody: Sendable {
     }
 }
 
+/// Blocks the calling thread, between two attempts.
+func pause(_ time: Duration) { usleep(UInt32(clamping: time.nanoseconds / 1_000)) }
+
 /// Awaits a blocking call that runs on a thread of its own; after `limit` the wait ends, and the thread is left to
 /// itself (some calls of librdkafka do not keep their time-outs: #4460, #5456).
 func onThread<R: Sendable>(
