@@ -27,7 +27,7 @@ let package = Package(
 
         // Wrappers that know no crawl word.
         .target(name: "Kafka", dependencies: ["CRdKafka"]),
-        .target(name: "HTTP", dependencies: ["CCurl"]),
+        .target(name: "HTTP", dependencies: ["CCurl", "CZlib"]),
         .target(name: "HTTPServer", dependencies: ["CMicrohttpd"]),
         .target(name: "JSONText", dependencies: ["CSimdjson"]),
         .target(name: "YAML", dependencies: ["CYAML"]),
@@ -35,6 +35,7 @@ let package = Package(
         // C libraries.
         .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -44,7 +45,7 @@ let package = Package(
         .testTarget(name: "LayerTests"),
         .testTarget(name: "CrawlTests", dependencies: ["Crawl", "CrawlTesting"]),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "BrokerSupport"]),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer", "CrawlTesting"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
         .testTarget(name: "YAMLTests", dependencies: ["YAML"]),
         .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "HTTP", "JSONText"]),
