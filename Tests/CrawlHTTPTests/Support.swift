@@ -137,3 +137,13 @@ extension Items {
 extension PageCursor {
     static func token(json: String) -> PageCursor { .token(RawJSON(json)) }
 }
+
+/// A flag that several threads may turn.
+final class Switch: Sendable {
+    private let state = Mutex(false)
+
+    var isOn: Bool {
+        get { state.withLock(\.self) }
+        set { state.withLock { $0 = newValue } }
+    }
+}
