@@ -7,7 +7,7 @@ import PackageDescription
 let package = Package(
     name: "pagehound",
     products: [
-        .library(name: "Pagehound", targets: ["Pagehound"]),
+        .library(name: "Pagehound", targets: ["Pagehound", "Crawl"]),
         .executable(name: "pagehound", targets: ["pagehound-cli"]),
     ],
     targets: [
@@ -15,6 +15,8 @@ let package = Package(
         .executableTarget(
             name: "pagehound-cli",
             dependencies: ["Pagehound", "Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "HTTPServer"]),
+        .executableTarget(
+            name: "countdown-example", dependencies: ["Pagehound", "Crawl"], path: "Sources/Examples/Countdown"),
         .target(name: "Pagehound", dependencies: ["Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "YAML"]),
 
         // The crawl log on Kafka, the source over HTTP, the test doubles. They meet only in `Crawl`.
@@ -54,7 +56,11 @@ let package = Package(
             dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pagehound", "CrawlKafka", "Kafka", "HTTPServer", "BrokerSupport"]),
+            dependencies: [
+                "pagehound-cli", "countdown-example", "Pagehound", "Crawl", "CrawlKafka", "Kafka", "HTTPServer",
+                "BrokerSupport",
+            ],
+            exclude: ["Upstreams"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
