@@ -197,6 +197,9 @@ extension MemoryBroker {
         readers[member] = readers[member]?.filter { owned[$0.key] != nil }
     }
 
+    /// Makes all members rejoin, as a new subscription of one of them does.
+    public mutating func rebalance() { group.rebalance() }
+
     /// The session of the member ended, because it left or because nothing was heard of it. It is told when it asks.
     public mutating func remove(_ member: Int) { group.remove(member) }
 }
@@ -287,6 +290,9 @@ extension MemoryBroker {
             deadLetters[index].finish(id, committed: committed)
         }
     }
+
+    /// Members with an open transaction.
+    public var membersWithOpenTransactions: [Int] { Set(openTransactions.values.map(\.member)).sorted() }
 
     /// Ends the open transactions of a member, as the coordinator does when they time out.
     public mutating func timeOutTransactions(of member: Int) {

@@ -50,6 +50,13 @@ public struct MemoryGroup: Sendable, Equatable {
         !isGathering && members.values.allSatisfy { $0.generation == generation && $0.revoking.isEmpty }
     }
 
+    /// True if a heartbeat of the member would change something.
+    public func hasNews(for member: Int) -> Bool {
+        guard let state = members[member] else { return true }
+        guard state.revoking.isEmpty else { return false }
+        return isGathering ? !state.hasRejoined : state.generation != generation
+    }
+
     mutating func join() -> Int {
         newestMember += 1
         members[newestMember] = Member()

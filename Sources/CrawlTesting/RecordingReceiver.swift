@@ -28,6 +28,8 @@ public final class RecordingReceiver: JobReceiver {
         var seen = Seen()
         var waiters: [Int: Waiter] = [:]
         var newestWaiter = 0
+        /// Waiters whose patience ran out, perhaps before they began to wait.
+        var expired: Set<Int> = []
     }
 
     private let state = Mutex(State())
@@ -94,7 +96,7 @@ public final class RecordingReceiver: JobReceiver {
         defer { timer.cancel() }
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                if probe(state.seen) != nil { return true }
+                if probe(state.seen) != nil || state.expired.contains(id) { return true }
                 state.waiters[id] = Waiter(isOver: { probe($0) != nil }, continuation: continuation)
                 return false
             }
@@ -106,7 +108,11 @@ public final class RecordingReceiver: JobReceiver {
     }
 
     private func giveUp(_ id: Int) {
-        state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
+        let waiter = state.withLock { state in
+            state.expired.insert(id)
+            return state.waiters.removeValue(forKey: id)
+        }
+        waiter?.continuation.resume()
     }
 }
 
