@@ -53,7 +53,7 @@ let package = Package(
         .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "JSONText", "Kafka", "BrokerSupport"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
