@@ -53,7 +53,8 @@ let package = Package(
         .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "JSONText", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
