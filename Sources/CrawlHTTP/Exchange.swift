@@ -39,7 +39,7 @@ struct Exchange: Sendable {
             case .error(let kind): throw failure.make(kind, request, response, cost: cost)
             case .redirect(let location):
                 guard cost.requests <= Self.maxRedirects else {
-                    let reason = "is redirected for the \(cost.requests)th time"
+                    let reason = "is redirected more than \(Self.maxRedirects) times"
                     throw failure.make(.rejected, request, reason, status: response.status, cost: cost)
                 }
                 guard let target = PercentEncoding.repair(location) else {

@@ -124,6 +124,25 @@ import Testing
         #expect(upstream.requests.count == 1)
     }
 
+    @Test func `a cursor in a header goes along to an allowed host`() async throws {
+        let upstream = try Upstream { request in
+            guard request.path == "/a" else { return Self.empty }
+            return Self.redirect(
+                307, to: "http://localhost:\(request.header("host")?.split(separator: ":").last ?? "")/b")
+        }
+        let port = upstream.url.split(separator: ":").last ?? ""
+        let source = try openSource(
+            url: upstream.url + "/a",
+            pagination: """
+                type: header_cursor
+                cursor: {in: header, name: X-After}
+                cursor_path: header:X-Next
+                allow_hosts: ["localhost:\(port)"]
+                """)
+        _ = try await fetch(source, .token(json: "7"), page: 2)
+        #expect(upstream.requests.map { $0.header("x-after") } == ["7", "7"])
+    }
+
     @Test func `five redirects are followed, a sixth is not`() async throws {
         for (count, isFollowed) in [(5, true), (6, false)] {
             let upstream = try Upstream { request in
