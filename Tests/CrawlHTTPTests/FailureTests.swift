@@ -1,4 +1,5 @@
 import Crawl
+import Foundation
 import HTTPServer
 import Testing
 
@@ -88,9 +89,10 @@ import Testing
 
     @Test func `a server that is not there is unavailable`() async throws {
         // Port 1 is reserved; nothing listens on it.
-        let error = try await failure(try openSource(url: "http://127.0.0.1:1/x"))
+        let error = try await failure(try openSource(url: "http://127.0.0.1:1/x?page=1"))
         #expect(error.kind == .unavailable)
-        #expect(error.message.hasPrefix("products: GET http://127.0.0.1:1/x "))
+        #expect(error.message.hasPrefix("products: GET http://127.0.0.1:1/x?page=1 failed: "))
+        #expect(error.message.components(separatedBy: "GET").count == 2, "\(error.message)")
     }
 
     @Test func `a secret that cannot be read is unavailable and costs nothing`() async throws {

@@ -158,6 +158,28 @@ import Testing
     }
 
     @Test(arguments: [
+        #"{"data":null,"errors":[{"message":"x"}]}"#, #"{"items":null,"error":"down"}"#, #"{"items":[],"error":true}"#,
+        #"{"errors":{"a":1}}"#, #"{"items":[],"error":7}"#,
+    ])
+    func `a page without items that reports errors is not an empty page`(body: String) throws {
+        #expect(throws: PageReader.Problem.self) { try Self.read(Self.byCursor, body, page: 2) }
+    }
+
+    @Test(arguments: [
+        #"{"items":[1],"errors":[{"message":"x"}]}"#, #"{"items":[],"errors":[ ]}"#, #"{"items":[],"error":null}"#,
+        #"{"items":[],"error":false}"#, #"{"items":[],"error":""}"#, #"{"items":[],"error":0.0}"#, #"[{"errors":1}]"#,
+    ])
+    func `a page that has items, or no error, is a page`(body: String) throws {
+        _ = try Self.read(Self.byCursor, body, page: 2)
+    }
+
+    @Test func `a cursor that is too large for a job is named`() throws {
+        let cursor = String(repeating: "x", count: 64 << 10)
+        let signals = try Self.read(Self.byCursor, #"{"items":[],"next":"\#(cursor)"}"#).signals
+        #expect(signals == Signals(unreadable: "the next cursor has 65538 bytes, more than 65536"))
+    }
+
+    @Test(arguments: [
         "<html>", "{\"items\":[1,2", "{\"items\":[1]} x", "[1,]", "{\"items\":5}", "{\"items\":\"x\"}", "nonsense",
     ])
     func `what is not the JSON that was promised`(body: String) throws {
