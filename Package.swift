@@ -50,7 +50,9 @@ let package = Package(
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer", "CrawlTesting"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
         .testTarget(name: "YAMLTests", dependencies: ["YAML"]),
-        .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
+        .testTarget(
+            name: "CrawlHTTPTests",
+            dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
             dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],

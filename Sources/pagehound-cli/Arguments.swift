@@ -97,7 +97,9 @@ struct UsageError: Error, Hashable {
     /// An unknown name, with the nearest that exists.
     static func unknown(_ what: String, _ name: String, among names: [String], of command: String) -> UsageError {
         let near = nearestName(to: name, among: names).map { "; did you mean \($0)?" }
-        return UsageError("unknown \(what) \(quoted(name))" + (near ?? "; see pagehound \(command.isEmpty ? "" : command + " ")--help"))
+        return UsageError(
+            "unknown \(what) \(quoted(name))"
+                + (near ?? "; see pagehound \(command.isEmpty ? "" : command + " ")--help"))
     }
 }
 

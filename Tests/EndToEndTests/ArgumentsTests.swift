@@ -5,7 +5,9 @@ import Testing
 @Suite struct `Command lines` {
     private let usage = Usage(
         command: "fetch", summary: "Fetches.",
-        positionals: [.init(name: "WHAT", meaning: "What."), .init(name: "WHERE", isRequired: false, meaning: "Where.")],
+        positionals: [
+            .init(name: "WHAT", meaning: "What."), .init(name: "WHERE", isRequired: false, meaning: "Where."),
+        ],
         options: [
             .init(name: "--from", value: "TIME", meaning: "When."),
             .init(name: "--param", value: "NAME=VALUE", mayRepeat: true, meaning: "Values."),
@@ -14,7 +16,8 @@ import Testing
         examples: ["pagehound fetch tea --quick"])
 
     @Test func `options and positionals come in any order`() throws {
-        let read = try Arguments(["--quick", "tea", "--from=now", "--param", "a=1", "--param=b=2=3", "cup"], for: usage)
+        let read = try Arguments(
+            ["--quick", "tea", "--from=now", "--param", "a=1", "--param=b=2=3", "cup"], for: usage)
         #expect(read.positionals == ["tea", "cup"])
         #expect(read["--from"] == "now")
         #expect(read.contains("--quick"))

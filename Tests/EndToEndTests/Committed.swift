@@ -45,7 +45,8 @@ struct Committed {
     }
 
     /// Reads `pages` and `crawls` whole.
-    static func read(_ client: ClientConfiguration, pages: String, crawls: String) async throws -> Committed {
+    static func read(_ deployment: Deployment) async throws -> Committed {
+        let (client, pages, crawls) = (deployment.client, deployment.pages, deployment.crawls)
         var found = Committed()
         let decoder = JSONDecoder()
         for record in try await records(of: pages, client) {

@@ -59,7 +59,9 @@ import Testing
             yield_after: 0
             shutdown: {grace: soon}
             """)
-        #expect(error.contains(#"worker.yaml:1:9: unknown key "kafka.bootstrap_server"; did you mean "bootstrap_servers"?"#))
+        #expect(
+            error.contains(#"worker.yaml:1:9: unknown key "kafka.bootstrap_server"; did you mean "bootstrap_servers"?"#)
+        )
         #expect(error.contains(#"worker.yaml:3:1: unknown key "grup"; did you mean "group"?"#))
         #expect(error.contains("worker.yaml:4:"))
         #expect(error.contains("worker.yaml:5:"))

@@ -1,3 +1,4 @@
+import BrokerSupport
 import Foundation
 import Kafka
 import Testing
@@ -30,16 +31,16 @@ struct Deployment {
         self.bootstrapServers = bootstrapServers
         self.sessionTimeout = sessionTimeout
         shutdownGrace = .seconds(10)
-        prefix = "e2e-\(UUID().uuidString.prefix(8))."
-        folder = FileManager.default.temporaryDirectory.appending(path: "pagehound-\(prefix)")
-        let configFolder = folder.appending(path: "config/sources")
-        try FileManager.default.createDirectory(at: configFolder, withIntermediateDirectories: true)
+        folder = try makeTemporaryDirectory("end-to-end")
+        prefix = "\(folder.lastPathComponent)."
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "sources"), withIntermediateDirectories: true)
         for (name, text) in sources {
-            try Data(text.utf8).write(to: configFolder.appending(path: "\(name).yaml"))
+            try Data(text.utf8).write(to: folder.appending(path: "sources/\(name).yaml"))
         }
-        try Data(configuration(runAhead: runAhead).utf8).write(to: folder.appending(path: "config/worker.yaml"))
+        try Data(configuration(runAhead: runAhead).utf8).write(to: configurationFile)
         let made = try await run("topics", "create", "--partitions", "\(partitions)")
-        try #require(made.status == .exited(0), "\(made.errors)")
+        try #require(made.exit == .code(0), "\(made.errors)")
     }
 
     private func configuration(runAhead: Int) -> String {
@@ -50,49 +51,56 @@ struct Deployment {
           transaction_timeout: 3s
         topics: {prefix: \(prefix)}
         group: \(group)
+        sources: \(folder.path())sources
         run_ahead: {max_pages: \(runAhead)}
         shutdown: {grace: \(shutdownGrace.components.seconds)s}
 
         """
     }
 
-    /// Starts a worker process. What it says goes to `worker-NAME.log` in the folder.
-    func startWorker(_ name: String, slot: String? = nil) throws -> ChildProcess {
-        let log = logFile(ofWorker: name)
-        if !FileManager.default.fileExists(atPath: log.path()) { try Data().write(to: log) }
-        let errors = try FileHandle(forWritingTo: log)
-        try errors.seekToEnd()
-        defer { try? errors.close() }
-        let arguments = ["worker"] + (slot.map { ["--slot", $0] } ?? [])
-        return try ChildProcess(pagehound, arguments, in: folder, errors: errors)
-    }
+    private var configurationFile: URL { folder.appending(path: "worker.yaml") }
 
-    /// The last line that a worker said.
-    func lastLine(ofWorker name: String) -> String {
-        let text = (try? String(contentsOf: logFile(ofWorker: name), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").last.map(String.init) ?? "(nothing)"
+    func startWorker(slot: String? = nil) throws -> ChildProcess {
+        try start(["worker"] + (slot.map { ["--slot", $0] } ?? []))
     }
-
-    private func logFile(ofWorker name: String) -> URL { folder.appending(path: "worker-\(name).log") }
 
     /// Runs a command of `pagehound` to its end.
-    func run(_ words: String...) async throws -> ChildProcess.Result {
-        try await ChildProcess.run(pagehound, words, in: folder)
+    func run(_ words: String...) async throws -> ChildProcess {
+        let process = try start(words)
+        if await process.waitForExit(within: .seconds(120)) == nil { await process.kill() }
+        return process
+    }
+
+    func start(_ words: [String]) throws -> ChildProcess {
+        try ChildProcess(pagehound.path(), words + ["--config", configurationFile.path()], directory: folder)
     }
 
     /// Sends triggers, as users do.
-    func start(_ source: String, crawls: [String]) async throws {
+    ///
+    /// - Parameter params: each crawl brings its own name as a param.
+    func start(_ source: String, crawls: [String], params: Bool = true) async throws {
         let producer = try Producer(ProducerConfiguration(client, topics: [jobs]))
         let records = crawls.map { crawl in
-            ProducerRecord(
-                topic: jobs, key: Array(crawl.utf8),
-                value: Array(#"{"source":"\#(source)","params":{"crawl":"\#(crawl)"}}"#.utf8))
+            let params = params ? #","params":{"crawl":"\#(crawl)"}"# : ""
+            let value = #"{"source":"\#(source)"\#(params)}"#
+            return ProducerRecord(topic: jobs, key: Array(crawl.utf8), value: Array(value.utf8))
         }
         _ = try await producer.send(records)
         _ = await producer.close()
     }
 
     func remove() { try? FileManager.default.removeItem(at: folder) }
+}
+
+extension ChildProcess {
+    /// The last line that it said to standard error.
+    var lastLine: String { errors.split(separator: "\n").last.map(String.init) ?? "(nothing)" }
+
+    /// Asks it to stop, and waits for the end.
+    func stop(within limit: Duration = .seconds(30)) async -> Exit? {
+        send(SIGTERM)
+        return await waitForExit(within: limit)
+    }
 }
 
 /// The command that is tested; it is built beside the tests.
