@@ -31,7 +31,7 @@ struct Exchange: Sendable {
             do {
                 response = try await client.send(request.request(to: origin))
             } catch {
-                throw failure.make(SourceError.Class(error.kind), request, error.message, cost: cost)
+                throw failure.make(error, request, cost: cost)
             }
             cost.bytes += response.wireBytes
             switch StatusClass(response) {
@@ -39,7 +39,7 @@ struct Exchange: Sendable {
             case .error(let kind): throw failure.make(kind, request, response, cost: cost)
             case .redirect(let location):
                 guard cost.requests <= Self.maxRedirects else {
-                    let reason = "is redirected for the \(cost.requests)th time"
+                    let reason = "is redirected more than \(Self.maxRedirects) times"
                     throw failure.make(.rejected, request, reason, status: response.status, cost: cost)
                 }
                 guard let target = PercentEncoding.repair(location) else {
@@ -93,6 +93,16 @@ struct FailureReport: Sendable {
     ) -> SourceError {
         let message = "\(source): \(request.method) \(redaction.url(request.url)) \(redaction.text(reason))"
         return SourceError(kind, message, status: status, cost: cost)
+    }
+
+    /// A request that got no response.
+    func make(_ error: HTTPError, _ request: PreparedRequest, cost: Cost) -> SourceError {
+        // The client names the URL too, without the query that tells one page from another.
+        var url = request.url
+        (url.query, url.fragment) = (nil, nil)
+        let prefix = "\(request.method) \(url.text): "
+        let cause = error.message.hasPrefix(prefix) ? String(error.message.dropFirst(prefix.count)) : error.message
+        return make(SourceError.Class(error.kind), request, "failed: \(cause)", cost: cost)
     }
 
     /// An error that the status of a response tells.

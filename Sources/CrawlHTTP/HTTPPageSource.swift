@@ -10,6 +10,7 @@ struct HTTPPageSource: PageSource {
     /// The time, which the waits that an upstream asks for are counted from.
     let now: @Sendable () -> Timestamp
     private let reader: PageReader
+    private let secrets: Set<Secret>
 
     init(file: SourceFile, values: TemplateValues, client: HTTPClient, now: @escaping @Sendable () -> Timestamp) {
         self.file = file
@@ -17,10 +18,11 @@ struct HTTPPageSource: PageSource {
         self.client = client
         self.now = now
         reader = PageReader(file)
+        secrets = Set(file.request.templates.flatMap(\.secrets))
     }
 
     func fetch(_ request: PageRequest) async throws(SourceError) -> Page {
-        let prepared = try prepare(request)
+        let (prepared, values) = try prepare(request)
         let failure = FailureReport(source: file.name, redaction: file.request.redaction(values), now: now)
         let exchange = Exchange(client: client, allowHosts: file.paging.allowHosts, failure: failure)
         let answer = try await exchange.run(prepared)
@@ -39,13 +41,14 @@ struct HTTPPageSource: PageSource {
         }
     }
 
-    private func prepare(_ request: PageRequest) throws(SourceError) -> PreparedRequest {
+    private func prepare(_ request: PageRequest) throws(SourceError) -> (PreparedRequest, TemplateValues) {
         do {
+            let values = TemplateValues(params: values.params, secrets: try values.secrets.snapshot(of: secrets))
             let (address, placed) = try file.paging.locate(request.cursor, pageSize: request.pageSize)
             var prepared = try file.request.prepare(
                 at: address, placed: placed, merge: file.paging.merge, values)
             if let traceparent = request.traceparent { prepared.addHeader("traceparent", traceparent) }
-            return prepared
+            return (prepared, values)
         } catch {
             let kind: SourceError.Class =
                 switch error.kind {

@@ -1,3 +1,4 @@
+import Crawl
 import Testing
 
 @testable import CrawlHTTP
@@ -41,7 +42,7 @@ import Testing
 
     @Test func `any bytes are read without an end in sight`() {
         let alphabet = Array("<>\";,= \\ar")
-        var generator = SystemRandomNumberGenerator()
+        var generator = SplitMix64(seed: 8_288)
         for _ in 0..<2_000 {
             let text = String((0..<12).map { _ in alphabet.randomElement(using: &generator)! })
             let links = LinkHeader([text, "<z>; rel=next"]).links

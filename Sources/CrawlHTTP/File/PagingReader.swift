@@ -17,10 +17,10 @@ struct PagingReader {
             switch self {
             case .pageNumber: ["page", "inject_on_first_request", "max_holes"]
             case .offset: ["offset", "inject_on_first_request", "max_holes"]
-            case .cursor, .headerCursor: ["cursor", "cursor_path", "max_empty_pages", "stop_on_total"]
+            case .cursor, .headerCursor: ["cursor", "cursor_path", "stop_on_total"]
             case .jsonLink:
-                ["next_path", "next_url_base", "merge_params", "allow_hosts", "max_empty_pages", "stop_on_total"]
-            case .headerLink: ["next_url_base", "merge_params", "allow_hosts", "max_empty_pages", "stop_on_total"]
+                ["next_path", "next_url_base", "merge_params", "stop_on_total"]
+            case .headerLink: ["next_url_base", "merge_params", "stop_on_total"]
             case .singlePage: []
             }
         }
@@ -60,8 +60,6 @@ struct PagingReader {
         for key in mapping.keys where others.contains(key) {
             // Asked for, so that it is not called unknown as well.
             mapping.allow(key)
-            // A redirect may lead to another host in every strategy.
-            if key == "allow_hosts" { continue }
             mapping.report(key, "has no meaning for the type \(kind.rawValue)")
         }
     }

@@ -96,22 +96,24 @@ struct RequestReader {
         switch auth.choice("type", among: ["bearer", "basic", "api_key"], required: true) {
         case "bearer": return required("token", auth).map(Authentication.bearer)
         case "basic":
-            guard let username = required("username", auth), let password = required("password", auth) else {
-                return nil
-            }
+            let (username, password) = (required("username", auth), required("password", auth))
+            guard let username, let password else { return nil }
             return .basic(username: username, password: password)
         case "api_key":
-            let place = auth.choice("in", among: ["header", "query"], required: true)
-            guard let name = auth.string("name", required: true), let value = required("value", auth) else {
-                return nil
-            }
-            if place == "query" { return .apiKeyQuery(name: name, value: value) }
-            if !HeaderName.isValid(name) { auth.report("name", "is not a header's name") }
-            return .apiKeyHeader(name: name, value: value)
+            return readKey(auth)
         default:
             auth.allow("token", "username", "password", "in", "name", "value")
             return nil
         }
+    }
+
+    private func readKey(_ auth: YAMLMapping) -> Authentication? {
+        let place = auth.choice("in", among: ["header", "query"], required: true)
+        let (name, value) = (auth.string("name", required: true), required("value", auth))
+        guard let name, let value else { return nil }
+        if place == "query" { return .apiKeyQuery(name: name, value: value) }
+        if !HeaderName.isValid(name) { auth.report("name", "is not a header's name") }
+        return .apiKeyHeader(name: name, value: value)
     }
 
     private func required(_ key: String, _ mapping: YAMLMapping) -> Template? {

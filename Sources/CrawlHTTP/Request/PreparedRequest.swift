@@ -7,10 +7,15 @@ struct PreparedRequest: Sendable {
         var name: String
         var value: String
 
+        /// The page number, the cursor or the page size, without which another page would come.
+        var isPlaced = false
+
         /// What any host may see. All other headers may hold credentials, whatever their names: `X-Api-Key` is as
         /// secret as `Authorization`.
         var isForEveryHost: Bool {
-            ["accept", "accept-language", "content-type", "traceparent", "user-agent"].contains(name.lowercased())
+            isPlaced
+                || ["accept", "accept-language", "content-type", "traceparent", "user-agent"].contains(
+                    name.lowercased())
         }
     }
 

@@ -36,7 +36,8 @@ extension RequestPlan {
         }
         for value in placed {
             guard case .header(let name) = value.place else { continue }
-            prepared.headers.append(.init(name: name, value: try Self.checked(value.text, name)))
+            prepared.headers.append(
+                .init(name: name, value: try Self.checked(value.text, name), isPlaced: true))
         }
     }
 

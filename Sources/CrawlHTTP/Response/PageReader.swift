@@ -48,6 +48,9 @@ struct PageReader: Sendable {
             }
             ranges = []
         }
+        if ranges.isEmpty, let errors = reportedErrors(body) {
+            throw Problem(message: "it has no items and reports errors: \(errors)")
+        }
         let pointers = signals.pointers
         let read = signals(response, url) { pointer in
             guard let index = pointers.firstIndex(of: pointer), let slice = found.signals[index] else { return nil }
@@ -55,6 +58,28 @@ struct PageReader: Sendable {
         }
         return (Items(bytes: body, ranges: ranges), read)
     }
+
+    /// What a page says under `errors` or `error`, as GraphQL (specification, section 7.1) and JSON:API do with a 200.
+    /// A page without items that reports an error is not the empty page that ends a crawl; with items it is a page.
+    private func reportedErrors(_ body: [UInt8]) -> String? {
+        let found = try? Self.errorsExtractor.extract(from: body)
+        for slice in found?.signals.compactMap(\.self) ?? [] {
+            let text = slice.text(in: body)
+            let isNothing =
+                switch slice.kind {
+                case .null: true
+                case .bool: text == "false"
+                case .number: Double(text) == 0
+                case .string: text == "\"\""
+                case .array, .object: !text.utf8.dropFirst().dropLast().contains { $0 > 0x20 }
+                }
+            if !isNothing { return String(text.prefix(120)) }
+        }
+        return nil
+    }
+
+    private static let errorsExtractor = JSONExtractor(
+        items: nil, signals: [JSONPointer(tokens: ["errors"]), JSONPointer(tokens: ["error"])])
 
     private func signals(
         _ response: HTTPResponse, _ url: URLReference, _ value: (JSONPointer) -> SignalReader.Found?

@@ -12,6 +12,9 @@ struct SignalReader: Sendable {
         case header(String)
     }
 
+    /// A cursor travels in every job and record of its crawl. Links that grow with every page end here at the latest.
+    static let maxCursorBytes = 64 << 10
+
     let paging: PagingPlan
     /// The pointers that an extractor has to look for, in this order.
     let pointers: [JSONPointer]
@@ -43,6 +46,10 @@ struct SignalReader: Sendable {
         case .headerLink:
             if let target = LinkHeader(links).target("next") { signals.next = next(target, url, &signals) }
         case .pageNumber, .offset, .singlePage: break
+        }
+        if let size = signals.next?.size, size > Self.maxCursorBytes {
+            signals.next = nil
+            signals.report("the next cursor has \(size) bytes, more than \(Self.maxCursorBytes)")
         }
         return signals
     }
@@ -127,6 +134,16 @@ extension SignalReader.Found {
             case .header(let text): "\"\(text)\""
             }
         return text.count > 40 ? text.prefix(40) + "…" : text
+    }
+}
+
+extension PageCursor {
+    fileprivate var size: Int {
+        switch self {
+        case .page, .offset: 0
+        case .token(let json): json.text.utf8.count
+        case .url(let url): url.utf8.count
+        }
     }
 }
 

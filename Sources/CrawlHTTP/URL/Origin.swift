@@ -45,7 +45,7 @@ struct Origin: Sendable, Hashable {
         return (text[..<colon], port)
     }
 
-    /// Letters, digits, `-`, `.`, `_`, or an IPv6 address in brackets. Percent-encoded and non-ASCII names are
+    /// Labels of letters, digits, `-` and `_`, or an IPv6 address in brackets. Percent-encoded and non-ASCII names are
     /// refused: clients differ in what they make of them.
     private static func isHost(_ host: Substring) -> Bool {
         if host.hasPrefix("[") {
@@ -53,10 +53,10 @@ struct Origin: Sendable, Hashable {
             return host.hasSuffix("]") && !inside.isEmpty
                 && inside.utf8.allSatisfy { isHex($0) || $0 == 58 || $0 == 46 }
         }
-        return !host.isEmpty
-            && host.utf8.allSatisfy { byte in
-                PercentEncoding.isUnreserved(byte) && byte != UInt8(ascii: "~")
-            }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.allSatisfy { label in
+            !label.isEmpty && label.utf8.allSatisfy { PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: "~") }
+        }
     }
 
     private static func isHex(_ byte: UInt8) -> Bool {
