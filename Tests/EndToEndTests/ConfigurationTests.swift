@@ -64,7 +64,7 @@ import Testing
             error.contains(#"worker.yaml:1:9: unknown key "kafka.bootstrap_server"; did you mean "bootstrap_servers"?"#)
         )
         #expect(error.contains(#"worker.yaml:3:1: unknown key "grup"; did you mean "group"?"#))
-        #expect(error.contains("worker.yaml:1:44: acks cannot be set: "), "\(error)")
+        #expect(error.contains("worker.yaml:1:45: acks cannot be set: "), "\(error)")
         #expect(error.contains("worker.yaml:4:"))
         #expect(error.contains("worker.yaml:5:"))
     }
