@@ -7,7 +7,7 @@ import PackageDescription
 let package = Package(
     name: "pagehound",
     products: [
-        .library(name: "Pagehound", targets: ["Pagehound"]),
+        .library(name: "Pagehound", targets: ["Pagehound", "Crawl"]),
         .executable(name: "pagehound", targets: ["pagehound-cli"]),
     ],
     targets: [
@@ -15,6 +15,8 @@ let package = Package(
         .executableTarget(
             name: "pagehound-cli",
             dependencies: ["Pagehound", "Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "HTTPServer"]),
+        .executableTarget(
+            name: "countdown-example", dependencies: ["Pagehound", "Crawl"], path: "Sources/Examples/Countdown"),
         .target(name: "Pagehound", dependencies: ["Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "YAML"]),
 
         // The crawl log on Kafka, the source over HTTP, the test doubles. They meet only in `Crawl`.
@@ -48,13 +50,20 @@ let package = Package(
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer", "CrawlTesting"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
         .testTarget(name: "YAMLTests", dependencies: ["YAML"]),
-        .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
+        .testTarget(
+            name: "CrawlHTTPTests",
+            dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pagehound", "CrawlKafka", "Kafka", "HTTPServer", "BrokerSupport"]),
+            dependencies: [
+                "pagehound-cli", "countdown-example", "Pagehound", "Crawl", "CrawlKafka", "Kafka", "HTTPServer",
+                "BrokerSupport",
+            ],
+            exclude: ["Upstreams"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -71,7 +71,11 @@ public actor Worker: JobReceiver {
         if !lost {
             state.drain(partitions)
             changed()
-            while !state.isDrained(partitions), failure == nil, !Task.isCancelled { await change() }
+            await withTaskCancellationHandler {
+                while !state.isDrained(partitions), failure == nil, !Task.isCancelled { await change() }
+            } onCancel: {
+                Task { await changed() }
+            }
         }
         state.drop(partitions)
         observe(.givenUp(partitions, lost: lost))

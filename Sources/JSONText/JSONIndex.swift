@@ -5,8 +5,9 @@ import Synchronization
 ///
 /// Sendable without a check: it is reached through `borrow` only, which gives it to one caller at a time.
 final class JSONIndex: @unchecked Sendable {
-    /// More levels than this are refused, whatever a caller allows.
-    static let deepest = 1_024
+    /// More levels than this are refused, whatever a caller allows. A little more than the default of an extractor, so
+    /// that what was taken from one text can be put into another and read again.
+    static let deepest = 1_088
 
     private let handle: OpaquePointer
     /// Room for the containers that are open while a document is checked.

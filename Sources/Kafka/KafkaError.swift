@@ -137,6 +137,11 @@ extension KafkaError {
     /// (requires_abort), and aborting even "succeeds"; but the producer is fenced all the same. The code wins.
     init(consuming native: OpaquePointer) {
         defer { rd_kafka_error_destroy(native) }
+        self.init(borrowing: native)
+    }
+
+    /// Reads an error object that belongs to someone else.
+    init(borrowing native: OpaquePointer) {
         self.init(Code(rd_kafka_error_code(native)), String(cString: rd_kafka_error_string(native)))
         if disposition == .fenced { return }
         if rd_kafka_error_is_fatal(native) != 0 {
