@@ -3,7 +3,8 @@ import JSONText
 import Kafka
 
 extension WireEncoder {
-    /// A page as its source wants it written: one record, or as many parts as it takes, or one record an item.
+    /// A page as its source wants it written: one record, or as many parts as it takes, or one record an item, with the
+    /// item's place in the page, from 1, in the header `item`.
     func records(for batch: ResultBatch) -> [ProducerRecord] {
         switch batch.output {
         case .page: parts(of: batch)
@@ -37,11 +38,13 @@ extension WireEncoder {
         let extractor = JSONExtractor(items: nil, signals: pointer.map { [$0] } ?? [])
         let envelope = Envelope(batch, longest: longestInEnvelope)
         let crawl = Array(batch.crawl.utf8)
+        let shared = envelope.headersOfItems
         return batch.page.items.ranges.enumerated().map { index, range in
             let item = Array(batch.page.items.bytes[range])
             let key = pointer == nil ? crawl : key(of: item, extractor) ?? crawl
             return ProducerRecord(
-                topic: topics.pages, key: key, value: item, headers: envelope.headers(item: index + 1))
+                topic: topics.pages, key: key, value: item,
+                headers: shared + [RecordHeader("item", String(index + 1))])
         }
     }
 
@@ -127,10 +130,9 @@ private struct Envelope {
 
     func headers(part: Int) -> [RecordHeader] { common + [RecordHeader("part", String(part))] + tracing }
 
-    /// The whole envelope, and the item's place in the page, from 1.
-    func headers(item: Int) -> [RecordHeader] {
+    /// The whole envelope, for records of one item each.
+    var headersOfItems: [RecordHeader] {
         var headers = common
-        headers.append(RecordHeader("item", String(item)))
         headers.append(RecordHeader("items", String(batch.page.items.count)))
         headers.append(RecordHeader("cursor", cursor))
         headers.append(RecordHeader("url", url))
