@@ -40,6 +40,16 @@ import Testing
         #expect(error.cost.requests == 1)
     }
 
+    @Test func `an empty body is a page only if it is known to be whole`() async throws {
+        let cut = try await failure(of: [.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .close])
+        #expect(cut.kind == .malformed)
+        for head in ["200 OK\r\nContent-Length: 0", "204 No Content", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0"] {
+            let upstream = try RawUpstream { _ in [.send("HTTP/1.1 \(head)\r\n\r\n"), .close] }
+            defer { upstream.stop() }
+            #expect(try await fetch(try openSource(url: upstream.url + "/")).items.isEmpty)
+        }
+    }
+
     @Test func `silence is unavailable after the limit`() async throws {
         let error = try await failure(of: [.stall], more: "limits: {idle_timeout: 50ms}")
         #expect(error.kind == .unavailable)
