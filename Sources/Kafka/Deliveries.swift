@@ -5,8 +5,9 @@ final class Deliveries: Sendable {
     /// The delivery reports of one batch of records.
     struct Batch: Sendable {
         var outstanding = 0
-        /// The first record that failed for a reason of its own, and why.
-        var failure: (error: KafkaError, record: Int)?
+        /// The first failure, and the records that failed with it.
+        var failure: KafkaError?
+        var failedRecords: [Int] = []
         /// Where each record is, as far as reported.
         var positions: [Int: RecordPosition] = [:]
         /// Only the position of the first record with an offset is kept.
@@ -62,7 +63,11 @@ extension Deliveries.Batch {
         if message.err != RD_KAFKA_RESP_ERR_NO_ERROR {
             let error = KafkaError(message.err)
             // Records that are purged because another one failed do not hide which one that was.
-            if failure == nil || failure?.error.isPurge == true && !error.isPurge { failure = (error, record) }
+            if failure == nil || failure?.isPurge == true && !error.isPurge {
+                failure = error
+                failedRecords = []
+            }
+            if failure == error { failedRecords.append(record) }
         } else if message.offset >= 0, !keepsOnePosition || positions.isEmpty {
             positions[record] = RecordPosition(
                 topic: String(cString: rd_kafka_topic_name(message.rkt)), partition: message.partition,

@@ -52,7 +52,7 @@ public final class Producer: Sendable {
             throw KafkaError(.timedOut, "the records were not acknowledged in time")
         }
         let result = deliveries.peek(batch)
-        if let failure = result.failure { throw failure.error }
+        if let failure = result.failure { throw failure }
         return records.indices.map { index in
             result.positions[index]
                 ?? RecordPosition(topic: records[index].topic, partition: records[index].partition ?? -1, offset: -1)

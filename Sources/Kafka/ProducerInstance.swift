@@ -29,6 +29,11 @@ final class ProducerInstance: Sendable {
 
     var disconnectCount: Int { disconnects.load(ordering: .relaxed) }
 
+    /// Why the instance is of no use any more, if it is not.
+    var fatalError: KafkaError? {
+        try? handle.use { client throws(KafkaError) -> KafkaError? in KafkaError(fatalOf: client) } ?? nil
+    }
+
     /// Enqueues a record; its report will come to the batch. `nil` is success.
     func produce(_ record: ProducerRecord, _ index: Int, batch: UInt32) -> KafkaError? {
         do {

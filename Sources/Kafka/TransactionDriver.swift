@@ -1,6 +1,9 @@
 import CRdKafka
 import Synchronization
 
+/// How far a transaction is. Tests stop here, to crash or to let others interfere.
+enum TransactionStep: Sendable { case begun, written, offsetsSent }
+
 /// The state machine of transactions. Everything but the counters runs on the transaction thread.
 final class TransactionDriver: @unchecked Sendable {
     let transactionalId: String
@@ -8,6 +11,7 @@ final class TransactionDriver: @unchecked Sendable {
     private let isSlot: Bool
     private let report: @Sendable (ClientReport) -> Void
     private let recycles = Atomic<Int>(-1)
+    private let reached: @Sendable (TransactionStep) -> Void
     /// Instances that are being freed.
     private let leaving = Monitor(0)
 
@@ -20,8 +24,11 @@ final class TransactionDriver: @unchecked Sendable {
     /// How long one call may take before it is made again.
     private static let slice: Int32 = 5_000
 
-    init(_ configuration: TransactionConfiguration) throws(KafkaError) {
+    init(
+        _ configuration: TransactionConfiguration, reached: @escaping @Sendable (TransactionStep) -> Void = { _ in }
+    ) throws(KafkaError) {
         self.configuration = configuration
+        self.reached = reached
         transactionalId = configuration.identity.makeId()
         isSlot = configuration.identity.isSlot
         report = configuration.producer.client.report
@@ -98,6 +105,7 @@ final class TransactionDriver: @unchecked Sendable {
             if end != nil { throw error }
             return .aborted(error, record: nil)
         }
+        reached(.begun)
         lastBatch &+= 1
         let batch = lastBatch
         instance.deliveries.open(batch, keepsOnePosition: true)
@@ -105,8 +113,10 @@ final class TransactionDriver: @unchecked Sendable {
         if let failure = write(request.records, instance, batch, until: deadline) {
             return try abort(instance, failure.error, record: failure.record)
         }
+        reached(.written)
         do {
             try sendOffsets(request, instance)
+            reached(.offsetsSent)
         } catch {
             return try abort(instance, error)
         }
@@ -133,13 +143,25 @@ final class TransactionDriver: @unchecked Sendable {
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
                 if error.code == .queueFull, instance.deliveries.waitForSome(batch, until: deadline) { continue }
-                return instance.deliveries.peek(batch).failure ?? (error, index)
+                return failure(of: records, instance, batch) ?? (error, index)
             }
         }
         guard instance.deliveries.waitForAll(batch, until: deadline) else {
             return (KafkaError(.timedOut, "the records were not acknowledged in time"), nil)
         }
-        return instance.deliveries.peek(batch).failure
+        return failure(of: records, instance, batch)
+    }
+
+    private func failure(
+        of records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32
+    ) -> (error: KafkaError, record: Int?)? {
+        // What made librdkafka give all records up is known to the instance alone.
+        if let fatal = instance.fatalError { return (fatal, nil) }
+        let reports = instance.deliveries.peek(batch)
+        guard let error = reports.failure else { return nil }
+        guard error.isRecordTooLarge else { return (error, error.isPurge ? nil : reports.failedRecords.first) }
+        // A broker refuses all records of a request together; the largest is the one that does not fit.
+        return (error, reports.failedRecords.max { records[$0].size < records[$1].size })
     }
 
     /// Sends the offsets with metadata that was fetched for this transaction and checked.
@@ -162,7 +184,10 @@ final class TransactionDriver: @unchecked Sendable {
         _ instance: ProducerInstance, _ cause: KafkaError, record: Int? = nil
     ) throws(KafkaError) -> TransactionResult {
         if cause.disposition == .fenced, isSlot { throw ended(cause) }
-        if self.instance === instance, !abortCleanly(instance, cause) {
+        // A record that the broker refused leaves a gap in the sequence of librdkafka 2.0, so that the first record of the
+        // next transaction is refused too.
+        let hasGap = instance.deliveries.peek(lastBatch).failure != nil
+        if self.instance === instance, !abortCleanly(instance, cause) || hasGap {
             say("replaced after \(cause)")
             discard()
         }
