@@ -30,10 +30,13 @@ final class Deliveries: Sendable {
         batches.wait(until: deadline) { ($0[batch]?.outstanding ?? 0) == 0 }
     }
 
-    /// Waits until fewer reports are missing than now. False if the deadline came first, or none are.
-    func waitForSome(_ batch: UInt32, until deadline: ContinuousClock.Instant) -> Bool {
+    /// Waits until fewer reports are missing than now, so that there is room in the queue. False if the deadline came
+    /// first.
+    func waitForRoom(_ batch: UInt32, until deadline: ContinuousClock.Instant) -> Bool {
         let before = batches.withLock { $0[batch]?.outstanding ?? 0 }
-        return before > 0 && batches.wait(until: deadline) { ($0[batch]?.outstanding ?? 0) < before }
+        if before == 0 { pause(.milliseconds(1)) }
+        return batches.wait(until: deadline) { before == 0 || ($0[batch]?.outstanding ?? 0) < before }
+            && !deadline.isPast
     }
 
     func close(_ batch: UInt32) -> Batch { batches.withLock { $0.removeValue(forKey: batch) ?? Batch() } }

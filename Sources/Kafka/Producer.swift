@@ -45,7 +45,7 @@ public final class Producer: Sendable {
         defer { _ = deliveries.close(batch) }
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
-                guard error.code == .queueFull, deliveries.waitForSome(batch, until: deadline) else { throw error }
+                guard error.code == .queueFull, deliveries.waitForRoom(batch, until: deadline) else { throw error }
             }
         }
         guard deliveries.waitForAll(batch, until: deadline) else {

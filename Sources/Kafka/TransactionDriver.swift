@@ -66,7 +66,16 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
-    func prepareIfDiscarded() {
+    /// An end of a transaction that was on its way in a connection that broke is sent again, and the first may still reach
+    /// the coordinator, in the next transaction (librdkafka has no KIP-890: #5423). A new instance fences it.
+    private func discardIfSuspect() {
+        guard let instance, instance.handle.hasLostConnection else { return }
+        say("replaced after a connection broke")
+        discard()
+    }
+
+    func prepareForNext() {
+        discardIfSuspect()
         if instance != nil || end != nil { return }
         do { try prepare(until: .now + .seconds(5)) } catch { say("not ready yet: \(error)") }
     }
@@ -124,10 +133,11 @@ final class TransactionDriver: @unchecked Sendable {
     }
 
     private func begin(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
+        discardIfSuspect()
         while true {
             let instance = try prepare(until: deadline)
             guard let error = try call(instance, { rd_kafka_begin_transaction($0) }) else { return instance }
-            if error.disposition == .fenced, isSlot { throw ended(error) }
+            if error.fencesProducer, isSlot { throw ended(error) }
             say("cannot begin: \(error)")
             if error.disposition != .retriable { discard() }
             if deadline.isPast { throw error }
@@ -142,7 +152,7 @@ final class TransactionDriver: @unchecked Sendable {
     ) -> (error: KafkaError, record: Int?)? {
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
-                if error.code == .queueFull, instance.deliveries.waitForSome(batch, until: deadline) { continue }
+                if error.code == .queueFull, instance.deliveries.waitForRoom(batch, until: deadline) { continue }
                 return failure(of: records, instance, batch) ?? (error, index)
             }
         }
@@ -159,7 +169,9 @@ final class TransactionDriver: @unchecked Sendable {
         if let fatal = instance.fatalError { return (fatal, nil) }
         let reports = instance.deliveries.peek(batch)
         guard let error = reports.failure else { return nil }
-        guard error.isRecordTooLarge else { return (error, error.isPurge ? nil : reports.failedRecords.first) }
+        // Why librdkafka gave the records up is told by a call that the state of the transaction does not allow.
+        if error.isPurge { return ((try? call(instance) { rd_kafka_begin_transaction($0) }) ?? error, nil) }
+        guard error.isRecordTooLarge else { return (error, reports.failedRecords.first) }
         // A broker refuses all records of a request together; the largest is the one that does not fit.
         return (error, reports.failedRecords.max { records[$0].size < records[$1].size })
     }
@@ -183,10 +195,10 @@ final class TransactionDriver: @unchecked Sendable {
     private func abort(
         _ instance: ProducerInstance, _ cause: KafkaError, record: Int? = nil
     ) throws(KafkaError) -> TransactionResult {
-        if cause.disposition == .fenced, isSlot { throw ended(cause) }
+        if cause.fencesProducer, isSlot { throw ended(cause) }
         // A record that the broker refused leaves a gap in the sequence of librdkafka 2.0, so that the first record of the
         // next transaction is refused too.
-        let hasGap = instance.deliveries.peek(lastBatch).failure != nil
+        let hasGap = instance.deliveries.peek(lastBatch).failure.map { !$0.isPurge } ?? false
         if self.instance === instance, !abortCleanly(instance, cause) || hasGap {
             say("replaced after \(cause)")
             discard()
@@ -196,26 +208,23 @@ final class TransactionDriver: @unchecked Sendable {
 
     /// False if the instance should not be used again.
     private func abortCleanly(_ instance: ProducerInstance, _ cause: KafkaError) -> Bool {
-        if cause.disposition == .fenced || cause.disposition == .fatal { return false }
-        let disconnects = instance.disconnectCount
+        if cause.fencesProducer || cause.disposition == .fatal { return false }
         let error = try? call(instance) { rd_kafka_abort_transaction($0, Self.slice) }
         // An abort that has to be repeated may reach the coordinator in the next transaction (KIP-890, #5423); an
         // expired producer id needs a new one.
-        return error == .some(nil) && instance.disconnectCount == disconnects
-            && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
+        return error == .some(nil) && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
     }
 
     private func commit(_ instance: ProducerInstance, witness: RecordPosition?) throws(KafkaError) -> TransactionResult
     {
         let start = ContinuousClock.now
-        let disconnects = instance.disconnectCount
         var calls = 0
         while true {
             calls += 1
             let error = try call(instance) { rd_kafka_commit_transaction($0, Self.slice) }
             guard let error else {
                 // An end that was sent twice may reach the coordinator in the next transaction (KIP-890, #5423).
-                if calls > 1 || instance.disconnectCount != disconnects || .now - start > .seconds(10) {
+                if calls > 1 {
                     say("replaced after a commit that was repeated")
                     discard()
                 }
@@ -264,6 +273,11 @@ final class TransactionDriver: @unchecked Sendable {
     ) throws(KafkaError) -> KafkaError? {
         try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
     }
+}
+
+extension KafkaError {
+    /// It is the producer whose place was taken, and not the group member.
+    fileprivate var fencesProducer: Bool { disposition == .fenced && code != .fencedInstance }
 }
 
 /// One call of `rd_kafka_send_offsets_to_transaction`, made on one thread and awaited, not for ever, by another.

@@ -53,7 +53,7 @@ public final class TransactionalProducer: Sendable {
         return try await thread.call {
             let result = Result { () throws(KafkaError) in try driver.run(request) }
             // A replacement is made ready while the caller prepares its next transaction.
-            thread.enqueue { driver.prepareIfDiscarded() }
+            thread.enqueue { driver.prepareForNext() }
             return result
         }
     }
