@@ -7,7 +7,7 @@ import PackageDescription
 let package = Package(
     name: "pagehound",
     products: [
-        .library(name: "Pagehound", targets: ["Pagehound"]),
+        .library(name: "Pagehound", targets: ["Pagehound", "Crawl"]),
         .executable(name: "pagehound", targets: ["pagehound-cli"]),
     ],
     targets: [
@@ -15,6 +15,8 @@ let package = Package(
         .executableTarget(
             name: "pagehound-cli",
             dependencies: ["Pagehound", "Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "HTTPServer"]),
+        .executableTarget(
+            name: "countdown-example", dependencies: ["Pagehound", "Crawl"], path: "Sources/Examples/Countdown"),
         .target(name: "Pagehound", dependencies: ["Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "YAML"]),
 
         // The crawl log on Kafka, the source over HTTP, the test doubles. They meet only in `Crawl`.
@@ -27,7 +29,7 @@ let package = Package(
 
         // Wrappers that know no crawl word.
         .target(name: "Kafka", dependencies: ["CRdKafka"]),
-        .target(name: "HTTP", dependencies: ["CCurl"]),
+        .target(name: "HTTP", dependencies: ["CCurl", "CZlib"]),
         .target(name: "HTTPServer", dependencies: ["CMicrohttpd"]),
         .target(name: "JSONText", dependencies: ["CSimdjson"]),
         .target(name: "YAML", dependencies: ["CYAML"]),
@@ -35,6 +37,7 @@ let package = Package(
         // C libraries.
         .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
@@ -44,16 +47,23 @@ let package = Package(
         .testTarget(name: "LayerTests"),
         .testTarget(name: "CrawlTests", dependencies: ["Crawl", "CrawlTesting"]),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "BrokerSupport"]),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "HTTPServer", "CrawlTesting"]),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText"]),
         .testTarget(name: "YAMLTests", dependencies: ["YAML"]),
-        .testTarget(name: "CrawlHTTPTests", dependencies: ["CrawlHTTP", "Crawl", "HTTP", "JSONText"]),
+        .testTarget(
+            name: "CrawlHTTPTests",
+            dependencies: ["CrawlHTTP", "Crawl", "CrawlTesting", "HTTP", "HTTPServer", "JSONText", "YAML"]),
         .testTarget(
             name: "CrawlKafkaTests",
-            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "BrokerSupport"]),
+            dependencies: ["CrawlKafka", "Crawl", "CrawlTesting", "Kafka", "JSONText", "BrokerSupport"],
+            resources: [.copy("Golden")]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Pagehound", "CrawlKafka", "Kafka", "HTTPServer", "BrokerSupport"]),
+            dependencies: [
+                "pagehound-cli", "countdown-example", "Pagehound", "Crawl", "CrawlKafka", "Kafka", "HTTPServer",
+                "BrokerSupport",
+            ],
+            exclude: ["Upstreams"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

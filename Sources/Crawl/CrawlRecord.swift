@@ -30,6 +30,8 @@ public struct CrawlRecord: Sendable, Hashable {
     public var notBefore: Timestamp?
 
     public var params: [String: String]
+    /// The page cursor that the run began at; `nil` for the first page of the source.
+    public var from: PageCursor?
     public var follow: Bool
     public var limits: Limits
     public var traceparent: String?
@@ -45,6 +47,34 @@ public struct CrawlRecord: Sendable, Hashable {
     /// The newest job that this crawl took: a `start` at or before it, in offset and in time, was handled already.
     public var newestJob: JobPosition
     public var guards: Guards
+
+    /// A run that begins.
+    public init(
+        crawl: String, run: Int64, source: String, startedAt: Timestamp, newestJob: JobPosition,
+        from: PageCursor? = nil
+    ) {
+        self.crawl = crawl
+        self.run = run
+        self.step = 0
+        self.source = source
+        self.status = .running
+        self.cursor = from
+        self.pages = 0
+        self.items = 0
+        self.cost = Cost()
+        self.retries = 0
+        self.startedAt = startedAt
+        self.updatedAt = startedAt
+        self.params = [:]
+        self.from = from
+        self.follow = true
+        self.limits = Limits()
+        self.holes = []
+        self.oversizedItems = 0
+        self.totalMismatch = false
+        self.newestJob = newestJob
+        self.guards = Guards()
+    }
 
     /// How and why the run ended.
     public struct End: Sendable, Hashable {

@@ -92,18 +92,21 @@ public struct RetryPolicy: Sendable, Hashable {
     public var attempts: Int
     /// The first back-off is drawn from 0 up to this. Defaults to 500 ms.
     public var baseDelay: Duration
-    /// No back-off is longer, and no wait that an upstream asks for either. Defaults to 5 minutes.
+    /// No back-off is longer. Defaults to 5 minutes.
     public var maxDelay: Duration
+    /// No wait that an upstream asks for is longer. Defaults to 24 hours.
+    public var maxWait: Duration
     /// Waits at one page that a throttling upstream may ask for before the page failed for good. Defaults to 100.
     public var throttleBudget: Int
 
     public init(
         attempts: Int = 8, baseDelay: Duration = .milliseconds(500), maxDelay: Duration = .seconds(300),
-        throttleBudget: Int = 100
+        maxWait: Duration = .seconds(86_400), throttleBudget: Int = 100
     ) {
         self.attempts = attempts
         self.baseDelay = baseDelay
         self.maxDelay = maxDelay
+        self.maxWait = maxWait
         self.throttleBudget = throttleBudget
     }
 }

@@ -1,0 +1,75 @@
+/// One request. It is sent as it stands: no redirect is followed, no cookie is kept, no credential is added.
+public struct HTTPRequest: Sendable {
+    /// An absolute `http://` or `https://` URL, already percent-encoded. Path and query go on the wire byte for byte
+    /// (`%2B`, `;`, `//` and `..` stay as they are); a fragment is not sent.
+    public var url: String
+    /// The method, a token of RFC 9110 §9.1, such as `GET`.
+    public var method: String
+    /// The header fields, in the order in which they are sent. `Host`, `Accept`, `User-Agent` and `Accept-Encoding` are
+    /// added unless they are here.
+    public var headers: [(name: String, value: String)]
+    /// The content, sent with its `Content-Length`. No `Content-Type` is added to it.
+    public var body: [UInt8]?
+
+    public init(
+        url: String, method: String = "GET", headers: [(name: String, value: String)] = [], body: [UInt8]? = nil
+    ) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+    }
+}
+
+extension HTTPRequest {
+    /// The URL without what may be secret: userinfo, query and fragment.
+    var publicURL: String {
+        var text = url[..<(url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex)]
+        guard let scheme = text.firstRange(of: "://") else { return String(text) }
+        let authorityEnd = text[scheme.upperBound...].firstIndex(of: "/") ?? text.endIndex
+        if let at = text[scheme.upperBound..<authorityEnd].lastIndex(of: "@") {
+            text.removeSubrange(scheme.upperBound...at)
+        }
+        return String(text)
+    }
+
+    func hasHeader(_ name: String) -> Bool {
+        headers.contains { $0.name.lowercased() == name }
+    }
+
+    /// Throws if the request could not be sent as it stands. Line breaks in particular would let a cursor or a
+    /// parameter write header fields of its own (RFC 9112 §11.1).
+    func validate() throws(HTTPError) {
+        let isHTTP = ["http://", "https://"].contains { scheme in
+            url.utf8.count > scheme.utf8.count && url.prefix(scheme.count).lowercased() == scheme
+        }
+        guard isHTTP else { throw invalid("the URL must begin with http:// or https://") }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw invalid("the URL has a space or a control character")
+        }
+        guard HTTPRequest.isToken(method) else { throw invalid("the method is not a token") }
+        for (name, value) in headers {
+            guard HTTPRequest.isToken(name) else { throw invalid("a header name is not a token") }
+            guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
+                throw invalid("the header \(name) has a control character")
+            }
+        }
+    }
+
+    private func invalid(_ reason: String) -> HTTPError {
+        HTTPError(kind: .invalidURL, message: "\(HTTPRequest.isToken(method) ? method : "?") \(publicURL): \(reason)")
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

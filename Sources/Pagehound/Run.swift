@@ -1,0 +1,3 @@
+import Crawl
+
+public func main(configuration path: String, sources: [Source]) async -> Never { fatalError() }
