@@ -1,6 +1,9 @@
 import CRdKafka
 import Synchronization
 
+/// How far a transaction is. Tests stop here, to crash or to let others interfere.
+enum TransactionStep: Sendable { case begun, written, offsetsSent }
+
 /// The state machine of transactions. Everything but the counters runs on the transaction thread.
 final class TransactionDriver: @unchecked Sendable {
     let transactionalId: String
@@ -8,6 +11,7 @@ final class TransactionDriver: @unchecked Sendable {
     private let isSlot: Bool
     private let report: @Sendable (ClientReport) -> Void
     private let recycles = Atomic<Int>(-1)
+    private let reached: @Sendable (TransactionStep) -> Void
     /// Instances that are being freed.
     private let leaving = Monitor(0)
 
@@ -20,8 +24,11 @@ final class TransactionDriver: @unchecked Sendable {
     /// How long one call may take before it is made again.
     private static let slice: Int32 = 5_000
 
-    init(_ configuration: TransactionConfiguration) throws(KafkaError) {
+    init(
+        _ configuration: TransactionConfiguration, reached: @escaping @Sendable (TransactionStep) -> Void = { _ in }
+    ) throws(KafkaError) {
         self.configuration = configuration
+        self.reached = reached
         transactionalId = configuration.identity.makeId()
         isSlot = configuration.identity.isSlot
         report = configuration.producer.client.report
@@ -59,7 +66,16 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
-    func prepareIfDiscarded() {
+    /// An end of a transaction that was on its way in a connection that broke is sent again, and the first may still reach
+    /// the coordinator, in the next transaction (librdkafka has no KIP-890: #5423). A new instance fences it.
+    private func discardIfSuspect() {
+        guard let instance, instance.handle.hasLostConnection else { return }
+        say("replaced after a connection broke")
+        discard()
+    }
+
+    func prepareForNext() {
+        discardIfSuspect()
         if instance != nil || end != nil { return }
         do { try prepare(until: .now + .seconds(5)) } catch { say("not ready yet: \(error)") }
     }
@@ -98,6 +114,7 @@ final class TransactionDriver: @unchecked Sendable {
             if end != nil { throw error }
             return .aborted(error, record: nil)
         }
+        reached(.begun)
         lastBatch &+= 1
         let batch = lastBatch
         instance.deliveries.open(batch, keepsOnePosition: true)
@@ -105,8 +122,10 @@ final class TransactionDriver: @unchecked Sendable {
         if let failure = write(request.records, instance, batch, until: deadline) {
             return try abort(instance, failure.error, record: failure.record)
         }
+        reached(.written)
         do {
             try sendOffsets(request, instance)
+            reached(.offsetsSent)
         } catch {
             return try abort(instance, error)
         }
@@ -114,10 +133,11 @@ final class TransactionDriver: @unchecked Sendable {
     }
 
     private func begin(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
+        discardIfSuspect()
         while true {
             let instance = try prepare(until: deadline)
             guard let error = try call(instance, { rd_kafka_begin_transaction($0) }) else { return instance }
-            if error.disposition == .fenced, isSlot { throw ended(error) }
+            if error.fencesProducer, isSlot { throw ended(error) }
             say("cannot begin: \(error)")
             if error.disposition != .retriable { discard() }
             if deadline.isPast { throw error }
@@ -132,14 +152,28 @@ final class TransactionDriver: @unchecked Sendable {
     ) -> (error: KafkaError, record: Int?)? {
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
-                if error.code == .queueFull, instance.deliveries.waitForSome(batch, until: deadline) { continue }
-                return instance.deliveries.peek(batch).failure ?? (error, index)
+                if error.code == .queueFull, instance.deliveries.waitForRoom(batch, until: deadline) { continue }
+                return failure(of: records, instance, batch) ?? (error, index)
             }
         }
         guard instance.deliveries.waitForAll(batch, until: deadline) else {
             return (KafkaError(.timedOut, "the records were not acknowledged in time"), nil)
         }
-        return instance.deliveries.peek(batch).failure
+        return failure(of: records, instance, batch)
+    }
+
+    private func failure(
+        of records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32
+    ) -> (error: KafkaError, record: Int?)? {
+        // What made librdkafka give all records up is known to the instance alone.
+        if let fatal = instance.fatalError { return (fatal, nil) }
+        let reports = instance.deliveries.peek(batch)
+        guard let error = reports.failure else { return nil }
+        // Why librdkafka gave the records up is told by a call that the state of the transaction does not allow.
+        if error.isPurge { return ((try? call(instance) { rd_kafka_begin_transaction($0) }) ?? error, nil) }
+        guard error.isRecordTooLarge else { return (error, reports.failedRecords.first) }
+        // A broker refuses all records of a request together; the largest is the one that does not fit.
+        return (error, reports.failedRecords.max { records[$0].size < records[$1].size })
     }
 
     /// Sends the offsets with metadata that was fetched for this transaction and checked.
@@ -161,8 +195,11 @@ final class TransactionDriver: @unchecked Sendable {
     private func abort(
         _ instance: ProducerInstance, _ cause: KafkaError, record: Int? = nil
     ) throws(KafkaError) -> TransactionResult {
-        if cause.disposition == .fenced, isSlot { throw ended(cause) }
-        if self.instance === instance, !abortCleanly(instance, cause) {
+        if cause.fencesProducer, isSlot { throw ended(cause) }
+        // A record that the broker refused leaves a gap in the sequence of librdkafka 2.0, so that the first record of the
+        // next transaction is refused too.
+        let hasGap = instance.deliveries.peek(lastBatch).failure.map { !$0.isPurge } ?? false
+        if self.instance === instance, !abortCleanly(instance, cause) || hasGap {
             say("replaced after \(cause)")
             discard()
         }
@@ -171,26 +208,23 @@ final class TransactionDriver: @unchecked Sendable {
 
     /// False if the instance should not be used again.
     private func abortCleanly(_ instance: ProducerInstance, _ cause: KafkaError) -> Bool {
-        if cause.disposition == .fenced || cause.disposition == .fatal { return false }
-        let disconnects = instance.disconnectCount
+        if cause.fencesProducer || cause.disposition == .fatal { return false }
         let error = try? call(instance) { rd_kafka_abort_transaction($0, Self.slice) }
         // An abort that has to be repeated may reach the coordinator in the next transaction (KIP-890, #5423); an
         // expired producer id needs a new one.
-        return error == .some(nil) && instance.disconnectCount == disconnects
-            && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
+        return error == .some(nil) && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
     }
 
     private func commit(_ instance: ProducerInstance, witness: RecordPosition?) throws(KafkaError) -> TransactionResult
     {
         let start = ContinuousClock.now
-        let disconnects = instance.disconnectCount
         var calls = 0
         while true {
             calls += 1
             let error = try call(instance) { rd_kafka_commit_transaction($0, Self.slice) }
             guard let error else {
                 // An end that was sent twice may reach the coordinator in the next transaction (KIP-890, #5423).
-                if calls > 1 || instance.disconnectCount != disconnects || .now - start > .seconds(10) {
+                if calls > 1 {
                     say("replaced after a commit that was repeated")
                     discard()
                 }
@@ -239,6 +273,11 @@ final class TransactionDriver: @unchecked Sendable {
     ) throws(KafkaError) -> KafkaError? {
         try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
     }
+}
+
+extension KafkaError {
+    /// It is the producer whose place was taken, and not the group member.
+    fileprivate var fencesProducer: Bool { disposition == .fenced && code != .fencedInstance }
 }
 
 /// One call of `rd_kafka_send_offsets_to_transaction`, made on one thread and awaited, not for ever, by another.

@@ -12,8 +12,13 @@ public final class TransactionalProducer: Sendable {
     public static func start(
         _ configuration: TransactionConfiguration, within limit: Duration = .seconds(60)
     ) async throws(KafkaError) -> TransactionalProducer {
+        try await start(TransactionDriver(configuration), within: limit)
+    }
+
+    static func start(
+        _ driver: TransactionDriver, within limit: Duration = .seconds(60)
+    ) async throws(KafkaError) -> TransactionalProducer {
         let thread = CallThread("kafka-txn")
-        let driver = try TransactionDriver(configuration)
         _ = try await thread.call { Result { () throws(KafkaError) in try driver.prepare(until: .now + limit) } }
         return TransactionalProducer(driver, thread)
     }
@@ -48,7 +53,7 @@ public final class TransactionalProducer: Sendable {
         return try await thread.call {
             let result = Result { () throws(KafkaError) in try driver.run(request) }
             // A replacement is made ready while the caller prepares its next transaction.
-            thread.enqueue { driver.prepareIfDiscarded() }
+            thread.enqueue { driver.prepareForNext() }
             return result
         }
     }
