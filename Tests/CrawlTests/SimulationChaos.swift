@@ -150,8 +150,9 @@ extension Simulation {
     }
 
     mutating func leaveIfDone(_ index: Int) {
+        guard workers[index].isStopping else { return }
         let worker = workers[index]
-        guard worker.isStopping, worker.commit == nil, worker.revoking.isEmpty, worker.state.isDrained(worker.ready)
+        guard worker.commit == nil, worker.revoking.isEmpty, worker.state.isDrained(worker.ready)
         else { return }
         log("\(worker.name) leaves")
         broker.remove(worker.member)
