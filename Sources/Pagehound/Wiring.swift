@@ -1,0 +1,33 @@
+import Crawl
+import CrawlHTTP
+import CrawlKafka
+import Kafka
+
+/// Reads all source files of a folder. Throws with all that is wrong with any of them.
+public func sourceFiles(in folder: String) throws(ConfigurationError) -> [Source] {
+    do {
+        return try HTTPSources().load(directory: folder)
+    } catch {
+        throw ConfigurationError("\(error)")
+    }
+}
+
+extension WorkerConfiguration {
+    package var topics: Topics { Topics(prefix: topicPrefix) }
+
+    /// How to reach the cluster; what librdkafka has to say goes to `say` if it is at least a warning.
+    package func client(say: @escaping @Sendable (String) -> Void) -> ClientConfiguration {
+        ClientConfiguration(
+            bootstrapServers: kafka.bootstrapServers, clientId: String("\(group)-\(slot ?? "")".utf8.prefix(90))!,
+            properties: kafka.properties,
+            report: { if $0.level <= 4 { say("kafka: \($0.facility): \($0.message)") } })
+    }
+
+    func log(say: @escaping @Sendable (String) -> Void) -> KafkaLogConfiguration {
+        var log = KafkaLogConfiguration(client(say: say), topics: topics, group: group)
+        log.slot = slot
+        log.sessionTimeout = kafka.sessionTimeout
+        log.transactionTimeout = kafka.transactionTimeout
+        return log
+    }
+}
