@@ -59,6 +59,7 @@ extension KafkaSettings {
         file.string("bootstrap_servers").map { bootstrapServers = $0 }
         file.duration("session_timeout").map { sessionTimeout = $0 }
         file.duration("transaction_timeout").map { transactionTimeout = $0 }
+        file.bytes("max_message_bytes").map { maxMessageBytes = $0 }
         if let properties = file.mapping("properties") { read(properties: properties) }
         if transactionTimeout >= sessionTimeout {
             file.report(

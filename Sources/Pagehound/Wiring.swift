@@ -15,12 +15,16 @@ public func sourceFiles(in folder: String) throws(ConfigurationError) -> [Source
 extension WorkerConfiguration {
     package var topics: Topics { Topics(prefix: topicPrefix) }
 
-    /// How to reach the cluster; what librdkafka has to say goes to `say` if it is at least a warning.
+    /// How to reach the cluster; what librdkafka has to say goes to `say` if it is at least a warning, apart from two that
+    /// are about properties that not every kind of client has.
     package func client(say: @escaping @Sendable (String) -> Void) -> ClientConfiguration {
         ClientConfiguration(
             bootstrapServers: kafka.bootstrapServers, clientId: String("\(group)-\(slot ?? "")".utf8.prefix(90))!,
             properties: kafka.properties,
-            report: { if $0.level <= 4 { say("kafka: \($0.facility): \($0.message)") } })
+            report: { report in
+                if report.level > 4 || ["CONFWARN", "AUTOCREATE"].contains(report.facility) { return }
+                say("kafka: \(report.facility): \(report.message)")
+            })
     }
 
     func log(say: @escaping @Sendable (String) -> Void) -> KafkaLogConfiguration {
@@ -28,6 +32,7 @@ extension WorkerConfiguration {
         log.slot = slot
         log.sessionTimeout = kafka.sessionTimeout
         log.transactionTimeout = kafka.transactionTimeout
+        log.maxRecordBytes = kafka.maxMessageBytes
         return log
     }
 }

@@ -38,15 +38,12 @@ struct CrawlFollower {
     mutating func follow(
         _ crawl: String, startedBy job: RecordPosition, progress: (CrawlRecord) -> Void
     ) async throws -> CrawlRecord {
-        var shown: Int64 = -1
         while true {
             if let reason = try await refusal(of: job) { throw CommandFailure("the job was set aside: \(reason)") }
-            for record in try await newRecords(of: crawl, partition: job.partition) {
-                guard record.newestJob.offset >= job.offset else { continue }
-                if record.isEnded { return record }
-                if record.pages != shown { progress(record) }
-                shown = record.pages
-            }
+            let records = try await newRecords(of: crawl, partition: job.partition)
+                .filter { $0.newestJob.offset >= job.offset }
+            if let end = records.first(where: \.isEnded) { return end }
+            if let last = records.last { progress(last) }
             try await Task.sleep(for: .milliseconds(200))
         }
     }

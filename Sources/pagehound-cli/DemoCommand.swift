@@ -18,19 +18,33 @@ enum DemoCommand {
         var configuration = WorkerConfiguration()
         let broker = try EmbeddedBroker(topics: configuration.topics)
         configuration.kafka = broker.settings
-        let worker = Task { [configuration] in
-            try await Pagehound.run(configuration, sources: [try catalogue.source()], say: Terminal.log)
-        }
-        let record = try await StartCommand.start(
-            Job(crawl: "demo", source: "catalogue"), configuration, isFollowed: true)
-        try await showFirstItems(of: configuration, count: 3)
-        worker.cancel()
-        // In order, so that the broker goes last.
-        _ = await worker.result
+        let record = try await crawl(with: configuration, catalogue)
         withExtendedLifetime(broker) {}
-        guard let record else { return .failure }
         Terminal.say(StatusLines.verdict(of: record))
         return record.end?.verdict == .complete ? .success : .notComplete
+    }
+
+    /// A worker, and beside it a user who starts a crawl and follows it. The worker has stopped when this returns.
+    private static func crawl(
+        with configuration: WorkerConfiguration, _ catalogue: Catalogue
+    ) async throws -> CrawlRecord {
+        try await withThrowingTaskGroup(of: CrawlRecord?.self) { group in
+            group.addTask {
+                try await Pagehound.run(configuration, sources: [try catalogue.source()]) { _ in }
+                return nil
+            }
+            group.addTask {
+                try await StartCommand.start(
+                    Job(crawl: "demo", source: "catalogue"), configuration, isFollowed: true)
+            }
+            guard let record = try await group.next() ?? nil else {
+                throw CommandFailure("stopped before the crawl had ended")
+            }
+            try await showFirstItems(of: configuration, count: 3)
+            group.cancelAll()
+            try await group.waitForAll()
+            return record
+        }
     }
 
     /// What a reader of the topic `pages` gets.

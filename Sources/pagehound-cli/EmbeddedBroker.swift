@@ -14,8 +14,10 @@ final class EmbeddedBroker: Sendable {
         for topic in topics.all { try cluster.createTopic(topic, partitions: Self.partitions) }
     }
 
-    /// How to reach it. It answers a fetch of an empty partition only when the wait is over.
+    /// How to reach it. It answers a fetch of an empty partition only when the wait is over, and cannot tell its limits.
     var settings: KafkaSettings {
-        KafkaSettings(bootstrapServers: cluster.bootstrapServers, properties: ["fetch.wait.max.ms": "10"])
+        KafkaSettings(
+            bootstrapServers: cluster.bootstrapServers, maxMessageBytes: 1 << 20,
+            properties: ["fetch.wait.max.ms": "10"])
     }
 }

@@ -37,7 +37,18 @@ enum TopicsCreateCommand {
             case nil: break
             }
         }
+        if code == .success { try await waitUntilKnown(layout.topics, admin) }
         await admin.close()
         return code
+    }
+
+    /// A broker answers before all of them know: whoever runs the next command should find the topics.
+    private static func waitUntilKnown(_ topics: Topics, _ admin: Admin) async throws {
+        for _ in 0..<100 {
+            let counts = try await admin.partitionCounts(topics.all)
+            if topics.all.allSatisfy({ (counts[$0] ?? nil) != nil }) { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        throw CommandFailure("the topics were created, but the brokers do not know of them yet")
     }
 }
