@@ -104,7 +104,7 @@ extension TransactionalIdentity {
     func makeId() -> String {
         switch self {
         case .slot(let id): id
-        case .unique(let prefix): prefix + "." + String(UInt64.random(in: .min ... .max), radix: 36)
+        case .unique(let prefix): prefix + String(UInt64.random(in: .min ... .max), radix: 36)
         }
     }
 
