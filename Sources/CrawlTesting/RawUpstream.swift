@@ -88,7 +88,7 @@ public final class RawUpstream: Sendable {
     public func stop() {
         let isFirst = state.withLock { state in
             defer { state.isStopped = true }
-            state.sockets.forEach { shutdown($0, Int32(SHUT_RDWR)) }
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
             return !state.isStopped
         }
         guard isFirst else { return }

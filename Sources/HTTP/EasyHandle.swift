@@ -158,7 +158,7 @@ extension EasyHandle {
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
             .tls
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        case CURLE_PARTIAL_FILE: .truncated
+        case CURLE_PARTIAL_FILE: isInHeaders ? .reset : .truncated
         case CURLE_BAD_CONTENT_ENCODING: .badEncoding
         // A bad chunk has no code of its own.
         case CURLE_RECV_ERROR where text.contains("hunk"): .truncated

@@ -97,6 +97,16 @@ import Testing
         #expect(error?.message.contains("no byte for") == true)
     }
 
+    @Test func `silence on a kept connection ends by the idle timeout`() async throws {
+        let upstream = try RawUpstream { request in request.number == 1 ? whole([1]) : [.stall] }
+        defer { upstream.stop() }
+        let client = HTTPClient(limits: HTTPLimits(idleTimeout: .milliseconds(200)))
+        defer { client.shutdown() }
+        #expect(try await client.send(HTTPRequest(url: upstream.url)).body == [1])
+        #expect(await failure(client, HTTPRequest(url: upstream.url))?.kind == .timeout)
+        #expect(upstream.connectionCount == 1)
+    }
+
     @Test func `a slow drip is not silence, and ends by the total timeout`() async throws {
         let drip = RawUpstream.Action.drip(Array(repeating: 0x20, count: 1000), pause: .milliseconds(50))
         let error = try await failure(

@@ -3,10 +3,10 @@ import Testing
 
 @testable import HTTP
 
-@Suite(.enabled(if: TLSServer.command != nil, "the openssl command is not installed"))
+@Suite(.enabled(if: Command.openssl != nil, "the openssl command is not installed"))
 struct `A TLS server` {
     @Test func `with a certificate of its own making is refused`() async throws {
-        let server = try await TLSServer(names: "IP:127.0.0.1")
+        let server = try TLSServer(names: "IP:127.0.0.1")
         defer { server.stop() }
         let client = HTTPClient()
         defer { client.shutdown() }
@@ -16,7 +16,7 @@ struct `A TLS server` {
 
     @Test(arguments: ["SSL_CERT_FILE", "CURL_CA_BUNDLE"])
     func `is trusted if the environment says so`(_ variable: String) async throws {
-        let server = try await TLSServer(names: "IP:127.0.0.1")
+        let server = try TLSServer(names: "IP:127.0.0.1")
         defer { server.stop() }
         let client = HTTPClient(limits: .init(), userAgent: "", environment: [variable: server.certificate])
         defer { client.shutdown() }
@@ -24,7 +24,7 @@ struct `A TLS server` {
     }
 
     @Test func `for another host is refused`() async throws {
-        let server = try await TLSServer(names: "DNS:elsewhere.invalid")
+        let server = try TLSServer(names: "DNS:elsewhere.invalid")
         defer { server.stop() }
         let client = HTTPClient(limits: .init(), userAgent: "", environment: ["SSL_CERT_FILE": server.certificate])
         defer { client.shutdown() }
@@ -33,54 +33,36 @@ struct `A TLS server` {
     }
 }
 
-/// `openssl s_server` with a self-signed certificate; it answers every request with a page about the connection.
-private final class TLSServer {
-    static let command = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-
-    let url: String
-    /// The path of the certificate.
-    let certificate: String
-    private let directory: URL
-    private let process: Process
-
-    init(names: String) async throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "pagehound-tls-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        certificate = directory.appending(path: "cert.pem").path
-        let key = directory.appending(path: "key.pem").path
-        let (making, _) = try TLSServer.start(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            "/CN=pagehound", "-addext", "subjectAltName=\(names)", "-keyout", key, "-out", certificate)
-        making.waitUntilExit()
-        let (process, output) = try TLSServer.start(
-            "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www")
-        self.process = process
-        var said = ""
-        // "ACCEPT 127.0.0.1:PORT" and a line end.
-        while !said.contains(/ACCEPT \S+:\d+\n/), let data = try output.read(upToCount: 1) {
-            said += String(decoding: data, as: UTF8.self)
+@Suite(.enabled(if: Command.node != nil, "the node command, which brings a server for HTTP/2, is not installed"))
+struct `An HTTP2 server` {
+    @Test func `gets many requests over few connections`() async throws {
+        let server = try TLSServer(names: "IP:127.0.0.1", http2: true)
+        defer { server.stop() }
+        let client = HTTPClient(limits: .init(), userAgent: "", environment: ["SSL_CERT_FILE": server.certificate])
+        defer { client.shutdown() }
+        try await withThrowingTaskGroup { group in
+            for number in 1...50 {
+                group.addTask { [url = server.url] in
+                    let target = "/\(number)//a/../b?c=%2B"
+                    let response = try await client.send(HTTPRequest(url: url + target))
+                    #expect(response.text == target)
+                    #expect(response.headers.first("x-version") == "2.0")
+                    #expect(response.headers.first("x-connections") == "1")
+                }
+            }
+            try await group.waitForAll()
         }
-        let port = try #require(said.firstMatch(of: /ACCEPT \S+:(\d+)\n/)?.output.1)
-        url = "https://127.0.0.1:\(port)/"
     }
 
-    private static func start(_ arguments: String...) throws -> (Process, FileHandle) {
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(command))
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        return (process, output.fileHandleForReading)
-    }
-
-    func stop() {
-        // Not SIGTERM: the child has inherited the signal mask of a pool thread, which blocks that.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        try? FileManager.default.removeItem(at: directory)
+    @Test(arguments: [
+        ("/reset", HTTPError.Kind.reset), ("/lost", .truncated), ("/gzip-cut", .truncated),
+    ])
+    func `has its failures told by their kind`(_ target: String, _ kind: HTTPError.Kind) async throws {
+        let server = try TLSServer(names: "IP:127.0.0.1", http2: true)
+        defer { server.stop() }
+        let client = HTTPClient(limits: .init(), userAgent: "", environment: ["SSL_CERT_FILE": server.certificate])
+        defer { client.shutdown() }
+        let error = await failure(client, HTTPRequest(url: server.url + target))
+        #expect(error?.kind == kind, "\(error?.message ?? "")")
     }
 }
