@@ -15,6 +15,8 @@ public struct KafkaLogConfiguration: Sendable {
     /// A transaction that is open for so long is aborted by the coordinator. Defaults to 10 s.
     public var transactionTimeout: Duration
     public var compression: ProducerConfiguration.Compression
+    /// See `TransactionConfiguration.reached`.
+    var reached: @Sendable (TransactionStep) throws(KafkaError) -> Void = { _ throws(KafkaError) in }
 
     public init(_ client: ClientConfiguration, topics: Topics = Topics(), group: String = "pagehound") {
         self.client = client
@@ -44,6 +46,7 @@ public struct KafkaLogConfiguration: Sendable {
         let identity: TransactionalIdentity = slot.map { .slot(prefix + $0) } ?? .unique(prefix: prefix)
         var configuration = TransactionConfiguration(producer, identity: identity)
         configuration.transactionTimeout = transactionTimeout
+        configuration.reached = reached
         return configuration
     }
 }

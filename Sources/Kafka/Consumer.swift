@@ -72,6 +72,12 @@ public final class Consumer: Sendable {
         return outcome ?? .abandoned
     }
 
+    /// Ends without a word, as a killed process does: the group waits for the session time-out. For tests.
+    func crash() {
+        core.crash()
+        core.requestClose(within: .zero)
+    }
+
     /// Group metadata for a transaction that touches the partitions: fetched for it and checked.
     func groupMetadata(for partitions: [OwnedPartition]) throws(KafkaError) -> GroupMetadata {
         try core.groupMetadata(for: partitions)
@@ -96,6 +102,7 @@ final class ConsumerCore: Sendable {
         var commands: [Command] = []
         var closeBy: ContinuousClock.Instant?
         var heldBack = false
+        var hasCrashed = false
         var outcome: CloseOutcome?
     }
 
@@ -146,6 +153,10 @@ final class ConsumerCore: Sendable {
         state.update { if $0.closeBy == nil { $0.closeBy = .now + limit } }
         wakePollThread()
     }
+
+    func crash() { state.update { $0.hasCrashed = true } }
+
+    var hasCrashed: Bool { state.withLock { $0.hasCrashed } }
 
     var closeBy: ContinuousClock.Instant? { state.withLock { $0.closeBy } }
 

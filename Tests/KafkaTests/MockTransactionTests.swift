@@ -179,7 +179,7 @@ import Testing
         try cluster.setLeader(of: TopicPartition(topic: topic, partition: 0), broker: 1)
         try cluster.setCoordinator(of: .transactionalId("slot"), broker: 2)
         let producer = try await TransactionalProducer.start(
-            TransactionDriver(place.transactions(.slot("slot"))) { step in
+            place.transactions(.slot("slot")) { step throws(KafkaError) in
                 if step == .offsetsSent, place.reports.list.allSatisfy({ $0.facility != "down" }) {
                     place.reports.add(ClientReport(level: 7, facility: "down", message: ""))
                     try? cluster.setDown(broker: 2)
