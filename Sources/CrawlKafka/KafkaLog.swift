@@ -21,7 +21,7 @@ public final class KafkaLog: CrawlLog {
             let admin = try Admin(configuration.client)
             let facts: TopicFacts
             do throws(LogFailure) {
-                facts = try await TopicFacts.check(configuration.topics, with: admin)
+                facts = try await TopicFacts.check(configuration, with: admin)
             } catch {
                 await admin.close()
                 throw KafkaError(.invalidArgument, error.message)

@@ -15,6 +15,8 @@ public struct KafkaLogConfiguration: Sendable {
     /// A transaction that is open for so long is aborted by the coordinator. Defaults to 10 s.
     public var transactionTimeout: Duration
     public var compression: ProducerConfiguration.Compression
+    /// The largest record of the topics, in bytes; `nil` asks the broker, which takes its time to say that it cannot tell.
+    public var maxRecordBytes: Int?
     /// See `TransactionConfiguration.reached`.
     var reached: @Sendable (TransactionStep) throws(KafkaError) -> Void = { _ throws(KafkaError) in }
 
@@ -27,6 +29,7 @@ public struct KafkaLogConfiguration: Sendable {
         self.sessionTimeout = .seconds(30)
         self.transactionTimeout = .seconds(10)
         self.compression = .lz4
+        self.maxRecordBytes = nil
     }
 
     var consumer: ConsumerConfiguration {

@@ -44,7 +44,10 @@ struct TopicFacts: Sendable, Hashable {
     var maxRecordBytes: Int
 
     /// Throws if a topic is missing, or if `jobs` and `crawls` differ in their number of partitions.
-    static func check(_ topics: Topics, with admin: Admin) async throws(LogFailure) -> TopicFacts {
+    static func check(
+        _ configuration: KafkaLogConfiguration, with admin: Admin
+    ) async throws(LogFailure) -> TopicFacts {
+        let topics = configuration.topics
         do throws(KafkaError) {
             let counts = try await admin.partitionCounts(topics.all)
             let missing = topics.all.filter { (counts[$0] ?? nil) == nil }
@@ -61,6 +64,7 @@ struct TopicFacts: Sendable, Hashable {
                         + "\((counts[topics.crawls] ?? nil) ?? 0); a crawl lives in one partition of both, so they must be equal"
                 )
             }
+            if let known = configuration.maxRecordBytes { return TopicFacts(maxRecordBytes: known) }
             var limits: [Int] = []
             for topic in topics.all { limits.append(await maxMessageBytes(of: topic, with: admin)) }
             return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes)

@@ -1,5 +1,6 @@
 import Crawl
 import FoundationEssentials
+import Kafka
 import YAML
 
 /// A file that cannot be used. Each line of the description names file, line, column, and what would be valid.
@@ -58,13 +59,25 @@ extension KafkaSettings {
         file.string("bootstrap_servers").map { bootstrapServers = $0 }
         file.duration("session_timeout").map { sessionTimeout = $0 }
         file.duration("transaction_timeout").map { transactionTimeout = $0 }
-        for (name, value) in file.texts("properties") ?? [] { properties[name] = value }
+        file.bytes("max_message_bytes").map { maxMessageBytes = $0 }
+        if let properties = file.mapping("properties") { read(properties: properties) }
         if transactionTimeout >= sessionTimeout {
             file.report(
                 "transaction_timeout", "must be shorter than session_timeout, or a dead worker's successor waits for it"
             )
         }
         file.finish()
+    }
+}
+
+extension KafkaSettings {
+    /// What librdkafka does not know, and what exactly-once rests on, is said with its line.
+    private mutating func read(properties file: YAMLMapping) {
+        for (name, value) in file.texts() {
+            let alone = ClientConfiguration(bootstrapServers: bootstrapServers, properties: [name: value])
+            for problem in alone.problems() { file.problems.report(problem, at: file.place(of: name)) }
+            properties[name] = value
+        }
     }
 }
 

@@ -42,16 +42,19 @@ public struct KafkaSettings: Sendable, Hashable {
     /// After this the broker aborts what a crashed worker left open; until then readers and the next owner of its crawls wait.
     /// Must be shorter than the session. Defaults to 10 s.
     public var transactionTimeout: Duration
+    /// The largest record that the topics take, in bytes. Defaults to asking the broker.
+    public var maxMessageBytes: Int?
     /// Any other librdkafka property, such as `security.protocol`. Those that exactly-once rests on are refused.
     public var properties: [String: String]
 
     public init(
         bootstrapServers: String = "127.0.0.1:9092", sessionTimeout: Duration = .seconds(45),
-        transactionTimeout: Duration = .seconds(10), properties: [String: String] = [:]
+        transactionTimeout: Duration = .seconds(10), maxMessageBytes: Int? = nil, properties: [String: String] = [:]
     ) {
         self.bootstrapServers = bootstrapServers
         self.sessionTimeout = sessionTimeout
         self.transactionTimeout = transactionTimeout
+        self.maxMessageBytes = maxMessageBytes
         self.properties = properties
     }
 }

@@ -6,6 +6,7 @@ import HTTPServer
 final class Catalogue: Sendable {
     static let items = 2_500
     private let server: HTTPServer
+    var port: UInt16 { server.port }
 
     init() throws {
         server = try HTTPServer { request in

@@ -23,10 +23,6 @@ extension WorkerConfiguration {
         }
     }
 
-    /// How the commands' own clients reach the cluster. What librdkafka says goes to standard error if it is an error.
-    var client: ClientConfiguration {
-        ClientConfiguration(
-            bootstrapServers: kafka.bootstrapServers, clientId: "pagehound", properties: kafka.properties,
-            report: { if $0.level <= 3 { Terminal.log("kafka: \($0.facility): \($0.message)") } })
-    }
+    /// How the commands' own clients reach the cluster.
+    var client: ClientConfiguration { client(say: Terminal.log) }
 }

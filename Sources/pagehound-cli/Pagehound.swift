@@ -1,4 +1,5 @@
 import Glibc
+import Pagehound
 
 /// One command of `pagehound`.
 struct Command: Sendable {
@@ -8,7 +9,13 @@ struct Command: Sendable {
 
 @main
 struct PagehoundCommand {
-    static let commands: [Command] = []
+    static let commands = [
+        Command(usage: WorkerCommand.usage, run: WorkerCommand.run),
+        Command(usage: StartCommand.usage, run: StartCommand.run),
+        Command(usage: StatusCommand.usage, run: StatusCommand.run),
+        Command(usage: TopicsCreateCommand.usage, run: TopicsCreateCommand.run),
+        Command(usage: DemoCommand.usage, run: DemoCommand.run),
+    ]
 
     static func main() async {
         let code = await run(Array(CommandLine.arguments.dropFirst()))
@@ -36,6 +43,9 @@ struct PagehoundCommand {
         } catch let failure as CommandFailure {
             Terminal.log("pagehound: \(failure.message)")
             return failure.code
+        } catch let error as ConfigurationError {
+            Terminal.log("pagehound: \(error)")
+            return .usage
         } catch {
             Terminal.log("pagehound: \(error)")
             return .failure

@@ -1,5 +1,6 @@
 import Crawl
 import FoundationEssentials
+import Pagehound
 
 /// How crawls are shown to a person.
 enum StatusLines {
@@ -8,7 +9,7 @@ enum StatusLines {
         let head = ["CRAWL", "SOURCE", "STATUS", "PAGES", "ITEMS", "UPDATED"]
         let rows = records.sorted { $0.updatedAt > $1.updatedAt }.map { record in
             [
-                record.crawl, record.source, state(of: record), String(record.pages), items(of: record),
+                record.crawl, record.source, record.state, String(record.pages), items(of: record),
                 time(record.updatedAt),
             ]
         }
@@ -22,7 +23,7 @@ enum StatusLines {
     static func details(of record: CrawlRecord) -> String {
         var rows = [
             ("crawl", record.crawl), ("run", String(record.run)), ("source", record.source),
-            ("status", state(of: record)), ("pages", String(record.pages)), ("items", items(of: record)),
+            ("status", record.state), ("pages", String(record.pages)), ("items", items(of: record)),
             ("requests", String(record.cost.requests)), ("retries", String(record.retries)),
             ("started", time(record.startedAt)), ("updated", time(record.updatedAt)),
         ]
@@ -35,17 +36,11 @@ enum StatusLines {
         return rows.map { $0.0.padding(to: width + 2) + $0.1 }.joined(separator: "\n")
     }
 
-    /// `crawl products-1: complete (total_reached), 80 pages, 7910 items, 12.4 s`
+    /// `crawl products-1: complete (total_reached), 80 pages, 7910 items, in 12.4 s`
     static func verdict(of record: CrawlRecord) -> String {
         let seconds = Double((record.updatedAt - record.startedAt).milliseconds) / 1_000
         let rounded = (seconds * 10).rounded() / 10
-        return "crawl \(record.crawl): \(state(of: record)), \(record.pages) pages, \(record.items) items, \(rounded) s"
-            + (record.end?.error.map { "\n  \($0)" } ?? "")
-    }
-
-    private static func state(of record: CrawlRecord) -> String {
-        guard let end = record.end else { return record.status.rawValue }
-        return "\(end.verdict.rawValue) (\(end.reason.rawValue))"
+        return "crawl \(record.crawl): \(record.ending), in \(rounded) s"
     }
 
     private static func items(of record: CrawlRecord) -> String {

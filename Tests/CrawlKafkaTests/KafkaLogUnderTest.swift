@@ -104,7 +104,8 @@ final class KafkaLogUnderTest: LogUnderTest {
     }
 
     func deadLetters() async throws -> [CommittedDeadLetter] {
-        try await deployment.committed(deployment.topics.dead).map { record in
+        // They go where their key leads, so what is left of their order is the offset of the cause.
+        try await deployment.committed(deployment.topics.dead).sorted { cause($0) < cause($1) }.map { record in
             let (reasons, original) = record.headers.reduce(into: ([RecordHeader](), [RecordHeader]())) {
                 parts, header in
                 let isReason = header.name.starts(with: WireHeaders.error.utf8)
@@ -120,6 +121,12 @@ final class KafkaLogUnderTest: LogUnderTest {
                     key: record.key, value: record.value,
                     headers: original.map { ReceivedRecord.Header(name: $0.name, value: $0.value) }))
         }
+    }
+
+    private func cause(_ record: ConsumedRecord) -> Int64 {
+        let name = Array((WireHeaders.error + "offset").utf8)
+        let value = record.headers.first { $0.name == name }?.value ?? []
+        return Int64(String(decoding: value, as: UTF8.self)) ?? -1
     }
 
     func committedOffsets() async throws -> [Int32: Int64] {

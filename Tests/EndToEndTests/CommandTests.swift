@@ -39,7 +39,8 @@ import Testing
     func `a worker that cannot reach Kafka ends with 1 and a clear line`() async throws {
         let folder = try makeTemporaryDirectory("unreachable")
         let file = folder.appending(path: "worker.yaml")
-        try Data("kafka: {bootstrap_servers: \"127.0.0.1:1\"}\nsources: \(folder.path())\n".utf8).write(to: file)
+        let sources = try makeTemporaryDirectory("sources").path()
+        try Data("kafka: {bootstrap_servers: \"127.0.0.1:1\"}\nsources: \(sources)\n".utf8).write(to: file)
         let worker = try await run("worker", "--config", file.path())
         #expect(worker.exit == .code(1))
         #expect(worker.lastLine.hasPrefix("pagehound: "), "\(worker.errors)")

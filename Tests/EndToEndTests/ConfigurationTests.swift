@@ -21,6 +21,7 @@ import Testing
               bootstrap_servers: a:1,b:2
               session_timeout: 30s
               transaction_timeout: 5s
+              max_message_bytes: 1MiB
               properties: {security.protocol: SSL}
             topics: {prefix: x.}
             group: g
@@ -40,7 +41,7 @@ import Testing
         var wanted = WorkerConfiguration(
             kafka: KafkaSettings(
                 bootstrapServers: "a:1,b:2", sessionTimeout: .seconds(30), transactionTimeout: .seconds(5),
-                properties: ["security.protocol": "SSL"]),
+                maxMessageBytes: 1 << 20, properties: ["security.protocol": "SSL"]),
             topicPrefix: "x.", group: "g", slot: "0", sourcesFolder: "/etc/sources")
         wanted.limits = WorkerLimits(
             runAheadPages: 1, runAheadBytes: 2_048, stagedBytes: 8_192, transactionBytes: 4_096, maxCrawlsInFlight: 5,
@@ -53,7 +54,7 @@ import Testing
     @Test func `all problems are said at once, each with its line and the nearest name`() {
         let error = problem(
             """
-            kafka: {bootstrap_server: a:1}
+            kafka: {bootstrap_server: a:1, properties: {acks: 1}}
             topics: {prefix: x.}
             grup: g
             yield_after: 0
@@ -63,6 +64,7 @@ import Testing
             error.contains(#"worker.yaml:1:9: unknown key "kafka.bootstrap_server"; did you mean "bootstrap_servers"?"#)
         )
         #expect(error.contains(#"worker.yaml:3:1: unknown key "grup"; did you mean "group"?"#))
+        #expect(error.contains("worker.yaml:1:45: acks cannot be set: "), "\(error)")
         #expect(error.contains("worker.yaml:4:"))
         #expect(error.contains("worker.yaml:5:"))
     }

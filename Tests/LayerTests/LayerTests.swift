@@ -95,6 +95,7 @@ import Testing
         ("#if canImport(Foundation)\nimport Other\n#endif", ["Foundation", "Other"]),
         ("// import Kafka\n/* import HTTP\n/* nested */ import YAML */ import Crawl", ["Crawl"]),
         ("let url = \"http://x\"; import Kafka", ["Kafka"]),
+        ("let text = \"\"\"\n  import Kafka \"// \n\"\"\"\nimport Crawl", ["Crawl"]),
         ("let important = 1\nlet text = \"import Kafka\"", []),
     ])
     func `are found in Swift`(text: String, modules: [String]) {

@@ -4,17 +4,19 @@ let layers: [Set<String>] = [
     ["Pagehound"],
     ["CrawlKafka", "CrawlHTTP", "CrawlOps", "CrawlTesting"],
     ["Crawl", "Kafka", "HTTP", "HTTPServer", "JSONText", "YAML"],
-    ["CRdKafka", "CCurl", "CSimdjson", "CYAML", "CMicrohttpd"],
+    ["CRdKafka", "CCurl", "CSimdjson", "CYAML", "CMicrohttpd", "CZlib"],
 ]
 
 /// Who may import each C module: its wrapper, and nobody else.
 let wrappers = [
-    "CRdKafka": "Kafka", "CCurl": "HTTP", "CSimdjson": "JSONText", "CYAML": "YAML", "CMicrohttpd": "HTTPServer",
+    "CRdKafka": "Kafka", "CCurl": "HTTP", "CZlib": "HTTP", "CSimdjson": "JSONText", "CYAML": "YAML",
+    "CMicrohttpd": "HTTPServer",
 ]
 
 /// The one C library that the shims of each C target may include, beside the C and C++ standard libraries.
 let libraries = [
-    "CRdKafka": "librdkafka", "CCurl": "curl", "CSimdjson": "simdjson", "CYAML": "yaml", "CMicrohttpd": "microhttpd",
+    "CRdKafka": "librdkafka", "CCurl": "curl", "CZlib": "zlib", "CSimdjson": "simdjson", "CYAML": "yaml",
+    "CMicrohttpd": "microhttpd",
 ]
 
 /// Where the crawl meets Kafka: in the log, and where everything is wired.
