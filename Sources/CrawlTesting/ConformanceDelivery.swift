@@ -59,7 +59,7 @@ extension ConformanceStage {
 
     func jobComesBackAsWritten() async throws {
         let cursors: [PageCursor?] = [
-            nil, .page(0), .page(-3), .offset(9_007_199_254_740_993), .url("https://upstream.invalid/p?a=1&b=%2F+é"),
+            nil, .page(0), .page(3), .offset(9_007_199_254_740_993), .url("https://upstream.invalid/p?a=1&b=%2F+é"),
             .token(RawJSON("\" ab+cd/ef== \"")), .token(RawJSON("0")), .token(RawJSON("18446744073709551616")),
             .token(RawJSON("{\"z\":1.0,\"a\":[null,false]}")),
         ]

@@ -38,9 +38,12 @@ public final class Consumer: Sendable {
     /// The next records, in offset order for each partition; at least one. `nil` when the consumer was closed, empty when
     /// the task was cancelled. Throws when the consumer is of no use any more, for example fenced. One task at a time.
     public func nextBatch(max: Int = 256) async throws(KafkaError) -> [ConsumedRecord]? {
-        let batch = try await core.mailbox.take(max: max)
-        core.roomWasMade()
-        return batch?.filter { core.ownership.delivers($0.owned) }
+        while true {
+            guard let taken = try await core.mailbox.take(max: max) else { return nil }
+            core.roomWasMade()
+            let batch = taken.filter { core.ownership.delivers($0.owned) }
+            if !batch.isEmpty || Task.isCancelled { return batch }
+        }
     }
 
     /// What is owned now.

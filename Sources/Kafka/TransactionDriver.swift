@@ -41,17 +41,30 @@ final class TransactionDriver: @unchecked Sendable {
     func prepare(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         if let end { throw end }
         if let instance { return instance }
+        while true {
+            do {
+                let fresh = try makeInstance(until: deadline)
+                recycles.add(1, ordering: .relaxed)
+                instance = fresh
+                return fresh
+            } catch {
+                // While the coordinator ends a predecessor's transaction, or moves, librdkafka may call that final.
+                guard error.code.disposition == .retriable, !deadline.isPast else { throw error }
+                pause(.milliseconds(50))
+            }
+        }
+    }
+
+    private func makeInstance(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         let fresh = try ProducerInstance(configuration.settings(transactionalId))
         do {
             try introduce(fresh, until: deadline)
             try fresh.warmUp(configuration.producer.topics)
+            return fresh
         } catch {
             free(fresh)
             throw error
         }
-        recycles.add(1, ordering: .relaxed)
-        instance = fresh
-        return fresh
     }
 
     private func introduce(_ fresh: ProducerInstance, until deadline: ContinuousClock.Instant) throws(KafkaError) {
