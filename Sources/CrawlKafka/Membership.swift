@@ -121,7 +121,8 @@ final class Membership: RebalanceHandler {
                 report(
                     ClientReport(
                         level: 5, facility: "restore",
-                        message: "\(progress.partition): waiting at offset \(progress.position) of \(progress.end) for a "
+                        message:
+                            "\(progress.partition): waiting at offset \(progress.position) of \(progress.end) for a "
                             + "transaction that another worker left open"))
             },
             deliver: { records in for record in records { ledger.add(record, report) } })

@@ -225,9 +225,10 @@ final class PollLoop {
         let deadline = core.closeBy ?? .now
         // librdkafka before 2.3 crashes when a cooperative consumer is closed before its first assignment (#4381).
         let firstAssignment = min(deadline, .now + .seconds(5))
+        let hasCrashed = core.hasCrashed
         while !wasAssigned, !firstAssignment.isPast { serve(client, queue, queue, .milliseconds(50)) }
-        let hasLeft = wasAssigned && closeGroup(client, until: deadline)
-        loseAll()
+        let hasLeft = wasAssigned && !hasCrashed && closeGroup(client, until: deadline)
+        if hasCrashed { core.mailbox.purge(core.ownership.removeAll()) } else { loseAll() }
         forget(Array(partitions.keys))
         core.mailbox.finish()
         rd_kafka_queue_destroy(queue)

@@ -1,8 +1,8 @@
 import CRdKafka
 import Synchronization
 
-/// How far a transaction is. Tests stop here, to crash or to let others interfere.
-enum TransactionStep: Sendable { case begun, written, offsetsSent }
+/// How far a transaction is. Tests stop here, to crash or to let others interfere, and throw to have it aborted.
+public enum TransactionStep: Sendable, CaseIterable { case begun, written, offsetsSent }
 
 /// The state machine of transactions. Everything but the counters runs on the transaction thread.
 final class TransactionDriver: @unchecked Sendable {
@@ -11,7 +11,7 @@ final class TransactionDriver: @unchecked Sendable {
     private let isSlot: Bool
     private let report: @Sendable (ClientReport) -> Void
     private let recycles = Atomic<Int>(-1)
-    private let reached: @Sendable (TransactionStep) -> Void
+    private let crashed = Atomic(false)
     /// Instances that are being freed.
     private let leaving = Monitor(0)
 
@@ -24,11 +24,8 @@ final class TransactionDriver: @unchecked Sendable {
     /// How long one call may take before it is made again.
     private static let slice: Int32 = 5_000
 
-    init(
-        _ configuration: TransactionConfiguration, reached: @escaping @Sendable (TransactionStep) -> Void = { _ in }
-    ) throws(KafkaError) {
+    init(_ configuration: TransactionConfiguration) throws(KafkaError) {
         self.configuration = configuration
-        self.reached = reached
         transactionalId = configuration.identity.makeId()
         isSlot = configuration.identity.isSlot
         report = configuration.producer.client.report
@@ -44,17 +41,30 @@ final class TransactionDriver: @unchecked Sendable {
     func prepare(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         if let end { throw end }
         if let instance { return instance }
+        while true {
+            do {
+                let fresh = try makeInstance(until: deadline)
+                recycles.add(1, ordering: .relaxed)
+                instance = fresh
+                return fresh
+            } catch {
+                // While the coordinator ends a predecessor's transaction, or moves, librdkafka may call that final.
+                guard error.code.disposition == .retriable, !deadline.isPast else { throw error }
+                pause(.milliseconds(50))
+            }
+        }
+    }
+
+    private func makeInstance(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         let fresh = try ProducerInstance(configuration.settings(transactionalId))
         do {
             try introduce(fresh, until: deadline)
             try fresh.warmUp(configuration.producer.topics)
+            return fresh
         } catch {
             free(fresh)
             throw error
         }
-        recycles.add(1, ordering: .relaxed)
-        instance = fresh
-        return fresh
     }
 
     private func introduce(_ fresh: ProducerInstance, until deadline: ContinuousClock.Instant) throws(KafkaError) {
@@ -75,6 +85,7 @@ final class TransactionDriver: @unchecked Sendable {
     }
 
     func prepareForNext() {
+        if hasCrashed { return discard() }
         discardIfSuspect()
         if instance != nil || end != nil { return }
         do { try prepare(until: .now + .seconds(5)) } catch { say("not ready yet: \(error)") }
@@ -96,6 +107,11 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
+    /// From now on no call is made, so that what is open stays open, as if the process had been killed. For tests.
+    func crash() { crashed.store(true, ordering: .relaxed) }
+
+    private var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
+
     func waitUntilDiscarded(_ deadline: ContinuousClock.Instant) { leaving.wait(until: deadline) { $0 == 0 } }
 
     private func say(_ message: String) {
@@ -114,18 +130,12 @@ final class TransactionDriver: @unchecked Sendable {
             if end != nil { throw error }
             return .aborted(error, record: nil)
         }
-        reached(.begun)
         lastBatch &+= 1
         let batch = lastBatch
         instance.deliveries.open(batch, keepsOnePosition: true)
         defer { _ = instance.deliveries.close(batch) }
-        if let failure = write(request.records, instance, batch, until: deadline) {
-            return try abort(instance, failure.error, record: failure.record)
-        }
-        reached(.written)
-        do {
-            try sendOffsets(request, instance)
-            reached(.offsetsSent)
+        do throws(Setback) {
+            try prepareToCommit(request, instance, batch, until: deadline)
         } catch {
             return try abort(instance, error)
         }
@@ -145,40 +155,63 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
-    /// Produces all records and awaits all reports. `nil` is success.
+    /// Why a transaction is aborted, and the index of the record that caused it, if one did.
+    private struct Setback: Error {
+        var error: KafkaError
+        var record: Int?
+    }
+
+    /// Everything that comes before the commit.
+    private func prepareToCommit(
+        _ request: TransactionRequest, _ instance: ProducerInstance, _ batch: UInt32,
+        until deadline: ContinuousClock.Instant
+    ) throws(Setback) {
+        let reached = configuration.reached
+        do throws(KafkaError) {
+            try reached(.begun)
+        } catch { throw Setback(error: error) }
+        try write(request.records, instance, batch, until: deadline)
+        do throws(KafkaError) {
+            try reached(.written)
+            try sendOffsets(request, instance)
+            try reached(.offsetsSent)
+        } catch { throw Setback(error: error) }
+    }
+
+    /// Produces all records and awaits all reports.
     private func write(
         _ records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32,
         until deadline: ContinuousClock.Instant
-    ) -> (error: KafkaError, record: Int?)? {
+    ) throws(Setback) {
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
                 if error.code == .queueFull, instance.deliveries.waitForRoom(batch, until: deadline) { continue }
-                return failure(of: records, instance, batch) ?? (error, index)
+                throw setback(of: records, instance, batch) ?? Setback(error: error, record: index)
             }
         }
         guard instance.deliveries.waitForAll(batch, until: deadline) else {
-            return (KafkaError(.timedOut, "the records were not acknowledged in time"), nil)
+            throw Setback(error: KafkaError(.timedOut, "the records were not acknowledged in time"))
         }
-        return failure(of: records, instance, batch)
+        if let setback = setback(of: records, instance, batch) { throw setback }
     }
 
-    private func failure(
-        of records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32
-    ) -> (error: KafkaError, record: Int?)? {
+    private func setback(of records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32) -> Setback? {
         // What made librdkafka give all records up is known to the instance alone.
-        if let fatal = instance.fatalError { return (fatal, nil) }
+        if let fatal = instance.fatalError { return Setback(error: fatal) }
         let reports = instance.deliveries.peek(batch)
         guard let error = reports.failure else { return nil }
-        // Why librdkafka gave the records up is told by a call that the state of the transaction does not allow.
-        if error.isPurge { return ((try? call(instance) { rd_kafka_begin_transaction($0) }) ?? error, nil) }
-        guard error.isRecordTooLarge else { return (error, reports.failedRecords.first) }
+        if error.isPurge {
+            // Why librdkafka gave the records up is told by a call that the state of the transaction does not allow.
+            return Setback(error: (try? call(instance) { rd_kafka_begin_transaction($0) }) ?? error)
+        }
+        guard error.isRecordTooLarge else { return Setback(error: error, record: reports.failedRecords.first) }
         // A broker refuses all records of a request together; the largest is the one that does not fit.
-        return (error, reports.failedRecords.max { records[$0].size < records[$1].size })
+        return Setback(error: error, record: reports.failedRecords.max { records[$0].size < records[$1].size })
     }
 
     /// Sends the offsets with metadata that was fetched for this transaction and checked.
     private func sendOffsets(_ request: TransactionRequest, _ instance: ProducerInstance) throws(KafkaError) {
-        guard let consumer = request.consumer, !request.offsets.isEmpty else { return }
+        guard let consumer = request.consumer, !request.offsets.isEmpty, !hasCrashed else { return }
         let metadata = try consumer.groupMetadata(for: request.offsets.map(\.owned))
         let call = OffsetsCall(request.offsets, metadata, timeout: Self.slice)
         offsetsThread.enqueue { call.make(instance) }
@@ -192,9 +225,8 @@ final class TransactionDriver: @unchecked Sendable {
         if let error = outcome { throw error }
     }
 
-    private func abort(
-        _ instance: ProducerInstance, _ cause: KafkaError, record: Int? = nil
-    ) throws(KafkaError) -> TransactionResult {
+    private func abort(_ instance: ProducerInstance, _ setback: Setback) throws(KafkaError) -> TransactionResult {
+        let cause = setback.error
         if cause.fencesProducer, isSlot { throw ended(cause) }
         // A record that the broker refused leaves a gap in the sequence of librdkafka 2.0, so that the first record of the
         // next transaction is refused too.
@@ -203,7 +235,7 @@ final class TransactionDriver: @unchecked Sendable {
             say("replaced after \(cause)")
             discard()
         }
-        return .aborted(cause, record: record)
+        return .aborted(cause, record: setback.record)
     }
 
     /// False if the instance should not be used again.
@@ -232,7 +264,7 @@ final class TransactionDriver: @unchecked Sendable {
             }
             switch error.disposition {
             case .retriable where .now - start < .seconds(30): pause(.milliseconds(10))
-            case .abortable: return try abort(instance, error)
+            case .abortable: return try abort(instance, Setback(error: error))
             case .fenced where isSlot: throw ended(error)
             default: return try resolve(error, witness)
             }
@@ -271,7 +303,8 @@ final class TransactionDriver: @unchecked Sendable {
     private func call(
         _ instance: ProducerInstance, _ body: (OpaquePointer) -> OpaquePointer?
     ) throws(KafkaError) -> KafkaError? {
-        try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
+        if hasCrashed { throw KafkaError(.destroyed, "the producer crashed") }
+        return try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
     }
 }
 

@@ -12,12 +12,7 @@ public final class TransactionalProducer: Sendable {
     public static func start(
         _ configuration: TransactionConfiguration, within limit: Duration = .seconds(60)
     ) async throws(KafkaError) -> TransactionalProducer {
-        try await start(TransactionDriver(configuration), within: limit)
-    }
-
-    static func start(
-        _ driver: TransactionDriver, within limit: Duration = .seconds(60)
-    ) async throws(KafkaError) -> TransactionalProducer {
+        let driver = try TransactionDriver(configuration)
         let thread = CallThread("kafka-txn")
         _ = try await thread.call { Result { () throws(KafkaError) in try driver.prepare(until: .now + limit) } }
         return TransactionalProducer(driver, thread)
@@ -56,6 +51,14 @@ public final class TransactionalProducer: Sendable {
             thread.enqueue { driver.prepareForNext() }
             return result
         }
+    }
+
+    /// Ends without a word, as a killed process does: what is open stays open. For tests.
+    func crash() {
+        let driver = driver
+        driver.crash()
+        thread.enqueue { driver.discard() }
+        thread.stop()
     }
 
     /// Aborts what is open and frees everything.

@@ -99,7 +99,7 @@ import Testing
         let topic = try await place.topic("pages")
         let gate = Gate()
         let producer = try await TransactionalProducer.start(
-            TransactionDriver(place.transactions(.unique(prefix: "u"), timeout: .seconds(1))) { step in
+            place.transactions(.unique(prefix: "u"), timeout: .seconds(1)) { step throws(KafkaError) in
                 if step == .offsetsSent { gate.arriveAndWait() }
             })
         async let result = producer.commit([ProducerRecord(topic, nil, "late")])
@@ -123,7 +123,7 @@ import Testing
         let jobs = try await place.topic("jobs")
         let gate = Gate()
         let producer = try await TransactionalProducer.start(
-            TransactionDriver(place.transactions(.unique(prefix: "u"))) { step in
+            place.transactions(.unique(prefix: "u")) { step throws(KafkaError) in
                 if step == .offsetsSent { gate.arriveAndWait() }
             })
         let first = try place.consumer(jobs)
@@ -150,7 +150,7 @@ import Testing
         let topic = try await place.topic("crawls", ["cleanup.policy": "compact"])
         let gate = Gate()
         let crashed = try await TransactionalProducer.start(
-            TransactionDriver(place.transactions(.unique(prefix: "u"), timeout: .seconds(3))) { step in
+            place.transactions(.unique(prefix: "u"), timeout: .seconds(3)) { step throws(KafkaError) in
                 if step == .written { gate.arriveAndWait() }
             })
         let other = try await TransactionalProducer.start(place.transactions(.unique(prefix: "u")))

@@ -39,9 +39,13 @@ struct Place: Sendable {
         return try Member(configuration, topic: topic)
     }
 
-    func transactions(_ identity: TransactionalIdentity, timeout: Duration = .seconds(10)) -> TransactionConfiguration {
+    func transactions(
+        _ identity: TransactionalIdentity, timeout: Duration = .seconds(10),
+        reached: @escaping @Sendable (TransactionStep) throws(KafkaError) -> Void = { _ throws(KafkaError) in }
+    ) -> TransactionConfiguration {
         var configuration = TransactionConfiguration(ProducerConfiguration(client), identity: identity)
         configuration.transactionTimeout = timeout
+        configuration.reached = reached
         return configuration
     }
 
