@@ -20,7 +20,6 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_CONNECTION_TIMEOUT, 60u,
         MHD_OPTION_URI_LOG_CALLBACK, begin, owner,
         MHD_OPTION_NOTIFY_COMPLETED, end, owner,
-        MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
         MHD_OPTION_END);
 }
 

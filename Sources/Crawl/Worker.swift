@@ -1,5 +1,3 @@
-import Glibc
-
 /// Crawls: takes jobs from a log, fetches pages from sources, commits steps to the log.
 ///
 /// `WorkerState` decides; the worker performs: it starts fetches, commits one transaction after the other, and wakes
@@ -170,13 +168,4 @@ public actor Worker: JobReceiver {
     }
 
     private func change() async { await withCheckedContinuation { waiters.append($0) } }
-}
-
-extension Timestamp {
-    /// The system's clock.
-    public static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-    }
 }

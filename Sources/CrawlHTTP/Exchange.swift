@@ -109,7 +109,7 @@ struct FailureReport: Sendable {
     func make(
         _ kind: SourceError.Class, _ request: PreparedRequest, _ response: HTTPResponse, cost: Cost
     ) -> SourceError {
-        let reason = "answered \(response.status) with \(excerpt(response.body))"
+        let reason = "answered \(response.status) with \(redaction.excerpt(response.body))"
         var error = make(kind, request, reason, status: response.status, cost: cost)
         switch kind {
         case .throttled, .notReady, .unavailable: error.retryAfter = RequestedWait.read(response.headers, now: now())

@@ -36,7 +36,7 @@ struct HTTPPageSource: PageSource {
             asked.url = answer.url
             let reason =
                 "answered \(answer.response.status), but \(error.message); the body is "
-                + excerpt(answer.response.body)
+                + failure.redaction.excerpt(answer.response.body)
             throw failure.make(.malformed, asked, reason, status: answer.response.status, cost: answer.cost)
         }
     }

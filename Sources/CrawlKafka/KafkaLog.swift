@@ -11,8 +11,8 @@ public final class KafkaLog: CrawlLog {
     public let maxItemBytes: Int
     let configuration: KafkaLogConfiguration
     private let encoder: WireEncoder
-    private let producer: TransactionalProducer
-    private let member = Mutex<Consumer?>(nil)
+    let producer: TransactionalProducer
+    let member = Mutex<Consumer?>(nil)
 
     /// Looks at the topics and readies the transactional producer. Throws if the cluster cannot be reached, or the topics
     /// are not what they must be.

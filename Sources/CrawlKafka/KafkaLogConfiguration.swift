@@ -17,6 +17,8 @@ public struct KafkaLogConfiguration: Sendable {
     public var compression: ProducerConfiguration.Compression
     /// The largest record of the topics, in bytes; `nil` asks the broker, which takes its time to say that it cannot tell.
     public var maxRecordBytes: Int?
+    /// See `TransactionConfiguration.reached`.
+    var reached: @Sendable (TransactionStep) throws(KafkaError) -> Void = { _ throws(KafkaError) in }
 
     public init(_ client: ClientConfiguration, topics: Topics = Topics(), group: String = "pagehound") {
         self.client = client
@@ -47,6 +49,7 @@ public struct KafkaLogConfiguration: Sendable {
         let identity: TransactionalIdentity = slot.map { .slot(prefix + $0) } ?? .unique(prefix: prefix)
         var configuration = TransactionConfiguration(producer, identity: identity)
         configuration.transactionTimeout = transactionTimeout
+        configuration.reached = reached
         return configuration
     }
 }

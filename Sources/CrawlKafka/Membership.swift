@@ -17,6 +17,7 @@ final class Membership: RebalanceHandler {
     private let receiver: any JobReceiver
     private let topics: Topics
     private let client: ClientConfiguration
+    private let reader: PartitionReader
     private let changes: AsyncStream<Change>
     private let tell: AsyncStream<Change>.Continuation
     /// Never shrinks: an epoch comes once.
@@ -26,6 +27,7 @@ final class Membership: RebalanceHandler {
         self.receiver = receiver
         topics = configuration.topics
         client = configuration.client
+        reader = try PartitionReader(configuration.client)
         (changes, tell) = AsyncStream.makeStream()
     }
 
@@ -71,6 +73,7 @@ final class Membership: RebalanceHandler {
                 }
             }
         }
+        await reader.close()
     }
 
     /// At the deadline the partitions go, whatever is left undone: the next owner does it again.
@@ -93,7 +96,7 @@ final class Membership: RebalanceHandler {
         while consumer.owns(partition), !givenUp.withLock({ $0.contains(partition) }) {
             do throws(KafkaError) {
                 _ = try await consumer.committed([partition])
-                let ledger = try await readLedger(partition.partition)
+                let ledger = try await readLedger(of: partition, consumer)
                 tell.yield(.restored(partition, ledger))
                 return
             } catch {
@@ -105,19 +108,24 @@ final class Membership: RebalanceHandler {
         }
     }
 
-    private func readLedger(_ partition: Int32) async throws(KafkaError) -> [CrawlRecord] {
-        let reader = try PartitionReader(client)
+    private func readLedger(
+        of partition: Kafka.OwnedPartition, _ consumer: Consumer
+    ) async throws(KafkaError) -> [CrawlRecord] {
         let ledger = LedgerUnderConstruction()
         let report = client.report
-        do throws(KafkaError) {
-            try await reader.read(TopicPartition(topic: topics.crawls, partition: partition)) { records in
-                for record in records { ledger.add(record, report) }
-            }
-        } catch {
-            await reader.close()
-            throw error
-        }
-        await reader.close()
+        try await reader.read(
+            TopicPartition(topic: topics.crawls, partition: partition.partition),
+            isWanted: { consumer.owns(partition) },
+            progress: { progress in
+                guard progress.waitsForOpenTransaction else { return }
+                report(
+                    ClientReport(
+                        level: 5, facility: "restore",
+                        message:
+                            "\(progress.partition): waiting at offset \(progress.position) of \(progress.end) for a "
+                            + "transaction that another worker left open"))
+            },
+            deliver: { records in for record in records { ledger.add(record, report) } })
         return ledger.records
     }
 }

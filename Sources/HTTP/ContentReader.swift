@@ -24,6 +24,10 @@ struct ContentReader {
 
     private mutating func begin(_ headers: HTTPHeaders) throws(ContentFault) {
         hasBegun = true
+        // Nobody asked for another one (RFC 9110 §10.1.4), and libcurl would undo it without our limits.
+        if let other = headers.list("transfer-encoding").first(where: { $0 != "chunked" && $0 != "identity" }) {
+            throw ContentFault(kind: .badEncoding, reason: "the transfer coding \(other) was not asked for")
+        }
         inner = try ContentCoding.of(headers)
         let announced = headers.first("content-length").flatMap { Int($0) }
         if let coding = inner.popLast() {

@@ -140,7 +140,10 @@ extension EasyHandle {
     /// libcurl's error codes in our kinds.
     func fault(_ code: CURLcode, isInHeaders: Bool) -> ContentFault {
         let text = errorText[0] == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        return ContentFault(kind: EasyHandle.kind(code, text, isInHeaders: isInHeaders), reason: text)
+        let proxyStatus = long(CURLINFO_HTTP_CONNECTCODE)
+        let isRefusedByProxy = status == 0 && proxyStatus != 0 && proxyStatus / 100 != 2
+        let kind = isRefusedByProxy ? .connect : EasyHandle.kind(code, text, isInHeaders: isInHeaders)
+        return ContentFault(kind: kind, reason: text)
     }
 
     private static func kind(_ code: CURLcode, _ text: String, isInHeaders: Bool) -> HTTPError.Kind {
@@ -155,10 +158,10 @@ extension EasyHandle {
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
             .tls
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        case CURLE_PARTIAL_FILE: .truncated
-        // A bad chunk has no code of its own, nor has a proxy that refuses to connect.
+        case CURLE_PARTIAL_FILE: isInHeaders ? .reset : .truncated
+        case CURLE_BAD_CONTENT_ENCODING: .badEncoding
+        // A bad chunk has no code of its own.
         case CURLE_RECV_ERROR where text.contains("hunk"): .truncated
-        case CURLE_RECV_ERROR where text.contains("from proxy"): .connect
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM: .reset
         // One header line beyond libcurl's limit, which was "out of memory" before 8.6.
         case CURLE_OUT_OF_MEMORY where isInHeaders, CURLcode(rawValue: 100) where isInHeaders: .headersTooLarge

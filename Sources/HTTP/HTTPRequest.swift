@@ -40,13 +40,7 @@ extension HTTPRequest {
     /// Throws if the request could not be sent as it stands. Line breaks in particular would let a cursor or a
     /// parameter write header fields of its own (RFC 9112 §11.1).
     func validate() throws(HTTPError) {
-        let isHTTP = ["http://", "https://"].contains { scheme in
-            url.utf8.count > scheme.utf8.count && url.prefix(scheme.count).lowercased() == scheme
-        }
-        guard isHTTP else { throw invalid("the URL must begin with http:// or https://") }
-        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw invalid("the URL has a space or a control character")
-        }
+        if let reason = urlFault { throw invalid(reason) }
         guard HTTPRequest.isToken(method) else { throw invalid("the method is not a token") }
         for (name, value) in headers {
             guard HTTPRequest.isToken(name) else { throw invalid("a header name is not a token") }
@@ -54,6 +48,22 @@ extension HTTPRequest {
                 throw invalid("the header \(name) has a control character")
             }
         }
+    }
+
+    /// What is wrong with the URL. The authority is held to RFC 3986 §3.2 as far as its limits go, because libcurl is
+    /// lenient: it takes `http:///host/` for `http://host/` and the last of several `@` for the end of the userinfo, so
+    /// that it might ask another host than the one that the caller has judged.
+    private var urlFault: String? {
+        let isHTTP = ["http://", "https://"].contains { scheme in url.prefix(scheme.count).lowercased() == scheme }
+        guard isHTTP else { return "the URL must begin with http:// or https://" }
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            return "the URL has a space or a control character"
+        }
+        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) }
+        let parts = authority.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count <= 2, !authority.contains("\\") else { return "the authority of the URL is malformed" }
+        guard let host = parts.last, !host.isEmpty, !host.hasPrefix(":") else { return "the URL has no host" }
+        return nil
     }
 
     private func invalid(_ reason: String) -> HTTPError {

@@ -111,12 +111,13 @@ extension Transfer {
         }
     }
 
-    /// What libcurl lets pass: content that is not as long as one of several `Content-Length` fields says, and a
-    /// compressed stream of which not one byte came before the connection was closed.
+    /// What libcurl lets pass: a header section that was cut, content that is not as long as one of several
+    /// `Content-Length` fields says, and a compressed stream of which not one byte came before the connection was closed.
     private func checkFraming() throws(ContentFault) {
+        guard section.isComplete else { throw ContentFault(kind: .reset, reason: "the header section was cut") }
         let mayHaveContent = request.method != "HEAD" && easy.status != 204 && easy.status != 304
         guard mayHaveContent else { return }
-        let isChunked = !section.headers.all("transfer-encoding").isEmpty
+        let isChunked = section.headers.list("transfer-encoding").contains("chunked")
         let lengths = section.headers.list("content-length")
         if !isChunked, let wrong = lengths.first(where: { Int($0) != content.body.wireBytes }) {
             throw ContentFault(

@@ -91,7 +91,8 @@ final class TransferLoop: Sendable {
             }
             guard !isStopped else {
                 transfers.abortAll()
-                return commands.forEach(TransferLoop.refuse)
+                for command in commands { TransferLoop.refuse(command) }
+                return
             }
             for command in commands { transfers.carryOut(command) }
             transfers.step()

@@ -26,10 +26,16 @@ public final class Admin: Sendable {
         }
     }
 
-    /// Creates the topics that are not there; says for each whether it was made.
+    /// Creates the topics that are not there, and waits until the brokers know them; says for each whether it was made.
     public func createTopics(_ topics: [NewTopic]) async throws(KafkaError) -> [String: TopicCreation] {
         try await request("create topics") { client, limit throws(KafkaError) in
-            try AdminRequests(client, limit).createTopics(topics)
+            let deadline = ContinuousClock.now + limit
+            let results = try AdminRequests(client, limit).createTopics(topics)
+            for (topic, result) in results where result == .created {
+                // The controller made it; the broker that is asked next may hear of it a moment later.
+                while try partitionCount(topic, client, limit) == nil, !deadline.isPast { pause(.milliseconds(20)) }
+            }
+            return results
         }
     }
 
@@ -157,7 +163,7 @@ public struct GroupDescription: Sendable, Hashable {
     }
 }
 
-/// `nil` if the topic does not exist. Waits for topics that were just made.
+/// `nil` if the topic does not exist.
 private func partitionCount(_ topic: String, _ client: OpaquePointer, _ limit: Duration) throws(KafkaError) -> Int? {
     // A topic handle makes it a question about this topic alone; the client's cache answers none.
     guard let handle = rd_kafka_topic_new(client, topic, nil) else { throw KafkaError(rd_kafka_last_error()) }

@@ -134,7 +134,19 @@ struct AdminRequests {
 
     // MARK: Groups
 
+    /// Asks again while open transactions hold offsets of the group.
     func committedOffsets(_ group: String, of partitions: [TopicPartition]) throws(KafkaError) -> [Int32: Int64?] {
+        while true {
+            do {
+                return try committedNow(group, partitions)
+            } catch {
+                guard error.disposition == .retriable, !deadline.isPast else { throw error }
+                pause(.milliseconds(20))
+            }
+        }
+    }
+
+    private func committedNow(_ group: String, _ partitions: [TopicPartition]) throws(KafkaError) -> [Int32: Int64?] {
         let list = PartitionList(partitions)
         var requests = [rd_kafka_ListConsumerGroupOffsets_new(group, list.native)]
         defer { rd_kafka_ListConsumerGroupOffsets_destroy(requests[0]) }

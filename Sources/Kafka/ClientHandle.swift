@@ -1,4 +1,5 @@
 import CRdKafka
+import Synchronization
 
 /// The one owner of a librdkafka client. Whoever makes a call is counted, so that it is never freed under a call.
 final class ClientHandle: Sendable {
@@ -19,7 +20,7 @@ final class ClientHandle: Sendable {
         rd_kafka_conf_set_log_cb(native) { client, level, facility, line in
             guard let client, let opaque = rd_kafka_opaque(client), let facility, let line else { return }
             let sink = Unmanaged<LogSink>.fromOpaque(opaque).takeUnretainedValue()
-            sink.report(
+            sink.take(
                 ClientReport(
                     level: Int(level), facility: String(cString: facility), message: String(cString: line)))
         }
@@ -44,6 +45,10 @@ final class ClientHandle: Sendable {
         defer { state.update { $0.calls -= 1 } }
         return try body(native)
     }
+
+    /// True once an established connection broke. The log line that tells so is written by the broker's thread before it
+    /// sends anything again; the error event comes later, and repeated ones are suppressed.
+    var hasLostConnection: Bool { sink.hasLostConnection.load(ordering: .relaxed) }
 
     /// The client, for the one thread that will free it.
     var forOwner: OpaquePointer { state.withLock { $0.native! } }
@@ -85,8 +90,17 @@ final class ClientHandle: Sendable {
 
 /// Where librdkafka's log callback finds the way back into Swift.
 private final class LogSink: Sendable {
-    let report: @Sendable (ClientReport) -> Void
+    private let report: @Sendable (ClientReport) -> Void
+    let hasLostConnection = Atomic(false)
+
     init(_ report: @escaping @Sendable (ClientReport) -> Void) { self.report = report }
+
+    func take(_ line: ClientReport) {
+        if line.facility == "FAIL", line.message.contains("in state UP") {
+            hasLostConnection.store(true, ordering: .relaxed)
+        }
+        report(line)
+    }
 }
 
 /// The text of a buffer that C wrote a string into.

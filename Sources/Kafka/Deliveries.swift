@@ -5,8 +5,9 @@ final class Deliveries: Sendable {
     /// The delivery reports of one batch of records.
     struct Batch: Sendable {
         var outstanding = 0
-        /// The first record that failed for a reason of its own, and why.
-        var failure: (error: KafkaError, record: Int)?
+        /// The first failure, and the records that failed with it.
+        var failure: KafkaError?
+        var failedRecords: [Int] = []
         /// Where each record is, as far as reported.
         var positions: [Int: RecordPosition] = [:]
         /// Only the position of the first record with an offset is kept.
@@ -29,10 +30,13 @@ final class Deliveries: Sendable {
         batches.wait(until: deadline) { ($0[batch]?.outstanding ?? 0) == 0 }
     }
 
-    /// Waits until fewer reports are missing than now. False if the deadline came first, or none are.
-    func waitForSome(_ batch: UInt32, until deadline: ContinuousClock.Instant) -> Bool {
+    /// Waits until fewer reports are missing than now, so that there is room in the queue. False if the deadline came
+    /// first.
+    func waitForRoom(_ batch: UInt32, until deadline: ContinuousClock.Instant) -> Bool {
         let before = batches.withLock { $0[batch]?.outstanding ?? 0 }
-        return before > 0 && batches.wait(until: deadline) { ($0[batch]?.outstanding ?? 0) < before }
+        if before == 0 { pause(.milliseconds(1)) }
+        return batches.wait(until: deadline) { before == 0 || ($0[batch]?.outstanding ?? 0) < before }
+            && !deadline.isPast
     }
 
     func close(_ batch: UInt32) -> Batch { batches.withLock { $0.removeValue(forKey: batch) ?? Batch() } }
@@ -62,7 +66,11 @@ extension Deliveries.Batch {
         if message.err != RD_KAFKA_RESP_ERR_NO_ERROR {
             let error = KafkaError(message.err)
             // Records that are purged because another one failed do not hide which one that was.
-            if failure == nil || failure?.error.isPurge == true && !error.isPurge { failure = (error, record) }
+            if failure == nil || failure?.isPurge == true && !error.isPurge {
+                failure = error
+                failedRecords = []
+            }
+            if failure == error { failedRecords.append(record) }
         } else if message.offset >= 0, !keepsOnePosition || positions.isEmpty {
             positions[record] = RecordPosition(
                 topic: String(cString: rd_kafka_topic_name(message.rkt)), partition: message.partition,

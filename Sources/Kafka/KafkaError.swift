@@ -154,4 +154,13 @@ extension KafkaError {
             disposition = .permanent
         }
     }
+
+    /// The fatal error of a client; `nil` if it has none.
+    init?(fatalOf client: OpaquePointer) {
+        var message = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(client, &message, message.count)
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
+        self.init(code, text(message))
+        if disposition != .fenced { disposition = .fatal }
+    }
 }

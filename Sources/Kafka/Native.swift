@@ -60,6 +60,13 @@ extension ConsumedRecord {
     }
 }
 
+extension ProducerRecord {
+    /// Bytes of key, value and headers.
+    var size: Int {
+        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
+    }
+}
+
 private func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     start.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }

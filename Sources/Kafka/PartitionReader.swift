@@ -69,7 +69,7 @@ private struct Reading {
     let deliver: ([ConsumedRecord]) -> Void
     private var batch: [ConsumedRecord] = []
     private var position: Int64 = 0
-    private var reported = ContinuousClock.now
+    private var reported: ContinuousClock.Instant?
 
     private static let maxBatch = 256
 
@@ -124,7 +124,7 @@ private struct Reading {
     }
 
     private mutating func tell(waits: Bool) {
-        guard .now - reported >= .seconds(1) || waits else { return }
+        if let reported, .now - reported < .seconds(1) { return }
         reported = .now
         progress(ReadProgress(partition: partition, position: position, end: end, waitsForOpenTransaction: waits))
     }
@@ -149,6 +149,11 @@ struct PartitionStream {
             throw KafkaError(rd_kafka_last_error(), "\(partition.topic) cannot be read")
         }
         self.topic = topic
+        // Asked for here, the leader is known at once; librdkafka itself looks every half second.
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        if rd_kafka_metadata(client, 0, topic, &metadata, 5_000) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            rd_kafka_metadata_destroy(metadata)
+        }
         queue = rd_kafka_queue_new(client)!
         if rd_kafka_consume_start_queue(topic, partition.partition, offset, queue) != 0 {
             let code = rd_kafka_last_error()

@@ -45,14 +45,14 @@ public final class Producer: Sendable {
         defer { _ = deliveries.close(batch) }
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
-                guard error.code == .queueFull, deliveries.waitForSome(batch, until: deadline) else { throw error }
+                guard error.code == .queueFull, deliveries.waitForRoom(batch, until: deadline) else { throw error }
             }
         }
         guard deliveries.waitForAll(batch, until: deadline) else {
             throw KafkaError(.timedOut, "the records were not acknowledged in time")
         }
         let result = deliveries.peek(batch)
-        if let failure = result.failure { throw failure.error }
+        if let failure = result.failure { throw failure }
         return records.indices.map { index in
             result.positions[index]
                 ?? RecordPosition(topic: records[index].topic, partition: records[index].partition ?? -1, offset: -1)

@@ -1,5 +1,4 @@
 import CRdKafka
-import Synchronization
 
 /// One librdkafka producer with the thread that drains its events.
 ///
@@ -11,8 +10,6 @@ final class ProducerInstance: Sendable {
     private let topics = Monitor<[String: Topic]>([:])
     private let events = Monitor(EventThread())
     private let report: @Sendable (ClientReport) -> Void
-    /// Broken connections so far.
-    private let disconnects = Atomic<Int>(0)
 
     private struct EventThread {
         var shouldEnd = false
@@ -27,7 +24,10 @@ final class ProducerInstance: Sendable {
         startThread("kafka-events") { [self] in drainEvents() }
     }
 
-    var disconnectCount: Int { disconnects.load(ordering: .relaxed) }
+    /// Why the instance is of no use any more, if it is not.
+    var fatalError: KafkaError? {
+        try? handle.use { client throws(KafkaError) -> KafkaError? in KafkaError(fatalOf: client) } ?? nil
+    }
 
     /// Enqueues a record; its report will come to the batch. `nil` is success.
     func produce(_ record: ProducerRecord, _ index: Int, batch: UInt32) -> KafkaError? {
@@ -88,7 +88,6 @@ final class ProducerInstance: Sendable {
             case RD_KAFKA_EVENT_DR: deliveries.take(event)
             case RD_KAFKA_EVENT_ERROR:
                 let error = KafkaError(rd_kafka_event_error(event), String(cString: rd_kafka_event_error_string(event)))
-                if error.code == .transport || error.code == .allBrokersDown { disconnects.add(1, ordering: .relaxed) }
                 report(ClientReport(level: 4, facility: error.name, message: error.reason))
             default: break
             }

@@ -70,7 +70,8 @@ let refusedProperties: [String: String] = {
             "this client relies on it",
             [
                 "group.protocol", "group.remote.assignor", "enable.partition.eof", "allow.auto.create.topics",
-                "log.queue", "log_cb", "error_cb", "rebalance_cb", "stats_cb", "opaque", "enabled_events",
+                "log.queue", "log_level", "log.connection.close", "log_cb", "error_cb", "rebalance_cb", "stats_cb",
+                "opaque", "enabled_events",
             ]
         ),
         ("only `MockCluster` makes mock brokers", ["test.mock.num.brokers", "test.mock.broker.rtt"]),

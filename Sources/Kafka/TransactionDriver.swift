@@ -1,6 +1,9 @@
 import CRdKafka
 import Synchronization
 
+/// How far a transaction is. Tests stop here, to crash or to let others interfere, and throw to have it aborted.
+public enum TransactionStep: Sendable, CaseIterable { case begun, written, offsetsSent }
+
 /// The state machine of transactions. Everything but the counters runs on the transaction thread.
 final class TransactionDriver: @unchecked Sendable {
     let transactionalId: String
@@ -8,6 +11,7 @@ final class TransactionDriver: @unchecked Sendable {
     private let isSlot: Bool
     private let report: @Sendable (ClientReport) -> Void
     private let recycles = Atomic<Int>(-1)
+    private let crashed = Atomic(false)
     /// Instances that are being freed.
     private let leaving = Monitor(0)
 
@@ -37,17 +41,30 @@ final class TransactionDriver: @unchecked Sendable {
     func prepare(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         if let end { throw end }
         if let instance { return instance }
+        while true {
+            do {
+                let fresh = try makeInstance(until: deadline)
+                recycles.add(1, ordering: .relaxed)
+                instance = fresh
+                return fresh
+            } catch {
+                // While the coordinator ends a predecessor's transaction, or moves, librdkafka may call that final.
+                guard error.code.disposition == .retriable, !deadline.isPast else { throw error }
+                pause(.milliseconds(50))
+            }
+        }
+    }
+
+    private func makeInstance(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
         let fresh = try ProducerInstance(configuration.settings(transactionalId))
         do {
             try introduce(fresh, until: deadline)
             try fresh.warmUp(configuration.producer.topics)
+            return fresh
         } catch {
             free(fresh)
             throw error
         }
-        recycles.add(1, ordering: .relaxed)
-        instance = fresh
-        return fresh
     }
 
     private func introduce(_ fresh: ProducerInstance, until deadline: ContinuousClock.Instant) throws(KafkaError) {
@@ -59,7 +76,17 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
-    func prepareIfDiscarded() {
+    /// An end of a transaction that was on its way in a connection that broke is sent again, and the first may still reach
+    /// the coordinator, in the next transaction (librdkafka has no KIP-890: #5423). A new instance fences it.
+    private func discardIfSuspect() {
+        guard let instance, instance.handle.hasLostConnection else { return }
+        say("replaced after a connection broke")
+        discard()
+    }
+
+    func prepareForNext() {
+        if hasCrashed { return discard() }
+        discardIfSuspect()
         if instance != nil || end != nil { return }
         do { try prepare(until: .now + .seconds(5)) } catch { say("not ready yet: \(error)") }
     }
@@ -79,6 +106,11 @@ final class TransactionDriver: @unchecked Sendable {
             leaving.update { $0 -= 1 }
         }
     }
+
+    /// From now on no call is made, so that what is open stays open, as if the process had been killed. For tests.
+    func crash() { crashed.store(true, ordering: .relaxed) }
+
+    private var hasCrashed: Bool { crashed.load(ordering: .relaxed) }
 
     func waitUntilDiscarded(_ deadline: ContinuousClock.Instant) { leaving.wait(until: deadline) { $0 == 0 } }
 
@@ -102,11 +134,8 @@ final class TransactionDriver: @unchecked Sendable {
         let batch = lastBatch
         instance.deliveries.open(batch, keepsOnePosition: true)
         defer { _ = instance.deliveries.close(batch) }
-        if let failure = write(request.records, instance, batch, until: deadline) {
-            return try abort(instance, failure.error, record: failure.record)
-        }
-        do {
-            try sendOffsets(request, instance)
+        do throws(Setback) {
+            try prepareToCommit(request, instance, batch, until: deadline)
         } catch {
             return try abort(instance, error)
         }
@@ -114,10 +143,11 @@ final class TransactionDriver: @unchecked Sendable {
     }
 
     private func begin(until deadline: ContinuousClock.Instant) throws(KafkaError) -> ProducerInstance {
+        discardIfSuspect()
         while true {
             let instance = try prepare(until: deadline)
             guard let error = try call(instance, { rd_kafka_begin_transaction($0) }) else { return instance }
-            if error.disposition == .fenced, isSlot { throw ended(error) }
+            if error.fencesProducer, isSlot { throw ended(error) }
             say("cannot begin: \(error)")
             if error.disposition != .retriable { discard() }
             if deadline.isPast { throw error }
@@ -125,26 +155,63 @@ final class TransactionDriver: @unchecked Sendable {
         }
     }
 
-    /// Produces all records and awaits all reports. `nil` is success.
+    /// Why a transaction is aborted, and the index of the record that caused it, if one did.
+    private struct Setback: Error {
+        var error: KafkaError
+        var record: Int?
+    }
+
+    /// Everything that comes before the commit.
+    private func prepareToCommit(
+        _ request: TransactionRequest, _ instance: ProducerInstance, _ batch: UInt32,
+        until deadline: ContinuousClock.Instant
+    ) throws(Setback) {
+        let reached = configuration.reached
+        do throws(KafkaError) {
+            try reached(.begun)
+        } catch { throw Setback(error: error) }
+        try write(request.records, instance, batch, until: deadline)
+        do throws(KafkaError) {
+            try reached(.written)
+            try sendOffsets(request, instance)
+            try reached(.offsetsSent)
+        } catch { throw Setback(error: error) }
+    }
+
+    /// Produces all records and awaits all reports.
     private func write(
         _ records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32,
         until deadline: ContinuousClock.Instant
-    ) -> (error: KafkaError, record: Int?)? {
+    ) throws(Setback) {
         for (index, record) in records.enumerated() {
             while let error = instance.produce(record, index, batch: batch) {
-                if error.code == .queueFull, instance.deliveries.waitForSome(batch, until: deadline) { continue }
-                return instance.deliveries.peek(batch).failure ?? (error, index)
+                if error.code == .queueFull, instance.deliveries.waitForRoom(batch, until: deadline) { continue }
+                throw setback(of: records, instance, batch) ?? Setback(error: error, record: index)
             }
         }
         guard instance.deliveries.waitForAll(batch, until: deadline) else {
-            return (KafkaError(.timedOut, "the records were not acknowledged in time"), nil)
+            throw Setback(error: KafkaError(.timedOut, "the records were not acknowledged in time"))
         }
-        return instance.deliveries.peek(batch).failure
+        if let setback = setback(of: records, instance, batch) { throw setback }
+    }
+
+    private func setback(of records: [ProducerRecord], _ instance: ProducerInstance, _ batch: UInt32) -> Setback? {
+        // What made librdkafka give all records up is known to the instance alone.
+        if let fatal = instance.fatalError { return Setback(error: fatal) }
+        let reports = instance.deliveries.peek(batch)
+        guard let error = reports.failure else { return nil }
+        if error.isPurge {
+            // Why librdkafka gave the records up is told by a call that the state of the transaction does not allow.
+            return Setback(error: (try? call(instance) { rd_kafka_begin_transaction($0) }) ?? error)
+        }
+        guard error.isRecordTooLarge else { return Setback(error: error, record: reports.failedRecords.first) }
+        // A broker refuses all records of a request together; the largest is the one that does not fit.
+        return Setback(error: error, record: reports.failedRecords.max { records[$0].size < records[$1].size })
     }
 
     /// Sends the offsets with metadata that was fetched for this transaction and checked.
     private func sendOffsets(_ request: TransactionRequest, _ instance: ProducerInstance) throws(KafkaError) {
-        guard let consumer = request.consumer, !request.offsets.isEmpty else { return }
+        guard let consumer = request.consumer, !request.offsets.isEmpty, !hasCrashed else { return }
         let metadata = try consumer.groupMetadata(for: request.offsets.map(\.owned))
         let call = OffsetsCall(request.offsets, metadata, timeout: Self.slice)
         offsetsThread.enqueue { call.make(instance) }
@@ -158,39 +225,38 @@ final class TransactionDriver: @unchecked Sendable {
         if let error = outcome { throw error }
     }
 
-    private func abort(
-        _ instance: ProducerInstance, _ cause: KafkaError, record: Int? = nil
-    ) throws(KafkaError) -> TransactionResult {
-        if cause.disposition == .fenced, isSlot { throw ended(cause) }
-        if self.instance === instance, !abortCleanly(instance, cause) {
+    private func abort(_ instance: ProducerInstance, _ setback: Setback) throws(KafkaError) -> TransactionResult {
+        let cause = setback.error
+        if cause.fencesProducer, isSlot { throw ended(cause) }
+        // A record that the broker refused leaves a gap in the sequence of librdkafka 2.0, so that the first record of the
+        // next transaction is refused too.
+        let hasGap = instance.deliveries.peek(lastBatch).failure.map { !$0.isPurge } ?? false
+        if self.instance === instance, !abortCleanly(instance, cause) || hasGap {
             say("replaced after \(cause)")
             discard()
         }
-        return .aborted(cause, record: record)
+        return .aborted(cause, record: setback.record)
     }
 
     /// False if the instance should not be used again.
     private func abortCleanly(_ instance: ProducerInstance, _ cause: KafkaError) -> Bool {
-        if cause.disposition == .fenced || cause.disposition == .fatal { return false }
-        let disconnects = instance.disconnectCount
+        if cause.fencesProducer || cause.disposition == .fatal { return false }
         let error = try? call(instance) { rd_kafka_abort_transaction($0, Self.slice) }
         // An abort that has to be repeated may reach the coordinator in the next transaction (KIP-890, #5423); an
         // expired producer id needs a new one.
-        return error == .some(nil) && instance.disconnectCount == disconnects
-            && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
+        return error == .some(nil) && cause.code != .invalidProducerIdMapping && cause.code != .outOfOrderSequence
     }
 
     private func commit(_ instance: ProducerInstance, witness: RecordPosition?) throws(KafkaError) -> TransactionResult
     {
         let start = ContinuousClock.now
-        let disconnects = instance.disconnectCount
         var calls = 0
         while true {
             calls += 1
             let error = try call(instance) { rd_kafka_commit_transaction($0, Self.slice) }
             guard let error else {
                 // An end that was sent twice may reach the coordinator in the next transaction (KIP-890, #5423).
-                if calls > 1 || instance.disconnectCount != disconnects || .now - start > .seconds(10) {
+                if calls > 1 {
                     say("replaced after a commit that was repeated")
                     discard()
                 }
@@ -198,7 +264,7 @@ final class TransactionDriver: @unchecked Sendable {
             }
             switch error.disposition {
             case .retriable where .now - start < .seconds(30): pause(.milliseconds(10))
-            case .abortable: return try abort(instance, error)
+            case .abortable: return try abort(instance, Setback(error: error))
             case .fenced where isSlot: throw ended(error)
             default: return try resolve(error, witness)
             }
@@ -237,8 +303,14 @@ final class TransactionDriver: @unchecked Sendable {
     private func call(
         _ instance: ProducerInstance, _ body: (OpaquePointer) -> OpaquePointer?
     ) throws(KafkaError) -> KafkaError? {
-        try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
+        if hasCrashed { throw KafkaError(.destroyed, "the producer crashed") }
+        return try instance.handle.use { client throws(KafkaError) in body(client).map { KafkaError(consuming: $0) } }
     }
+}
+
+extension KafkaError {
+    /// It is the producer whose place was taken, and not the group member.
+    fileprivate var fencesProducer: Bool { disposition == .fenced && code != .fencedInstance }
 }
 
 /// One call of `rd_kafka_send_offsets_to_transaction`, made on one thread and awaited, not for ever, by another.

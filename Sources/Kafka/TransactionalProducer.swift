@@ -12,8 +12,8 @@ public final class TransactionalProducer: Sendable {
     public static func start(
         _ configuration: TransactionConfiguration, within limit: Duration = .seconds(60)
     ) async throws(KafkaError) -> TransactionalProducer {
-        let thread = CallThread("kafka-txn")
         let driver = try TransactionDriver(configuration)
+        let thread = CallThread("kafka-txn")
         _ = try await thread.call { Result { () throws(KafkaError) in try driver.prepare(until: .now + limit) } }
         return TransactionalProducer(driver, thread)
     }
@@ -48,9 +48,17 @@ public final class TransactionalProducer: Sendable {
         return try await thread.call {
             let result = Result { () throws(KafkaError) in try driver.run(request) }
             // A replacement is made ready while the caller prepares its next transaction.
-            thread.enqueue { driver.prepareIfDiscarded() }
+            thread.enqueue { driver.prepareForNext() }
             return result
         }
+    }
+
+    /// Ends without a word, as a killed process does: what is open stays open. For tests.
+    func crash() {
+        let driver = driver
+        driver.crash()
+        thread.enqueue { driver.discard() }
+        thread.stop()
     }
 
     /// Aborts what is open and frees everything.
@@ -99,7 +107,7 @@ extension TransactionalIdentity {
     func makeId() -> String {
         switch self {
         case .slot(let id): id
-        case .unique(let prefix): prefix + "." + String(UInt64.random(in: .min ... .max), radix: 36)
+        case .unique(let prefix): prefix + String(UInt64.random(in: .min ... .max), radix: 36)
         }
     }
 

@@ -218,6 +218,22 @@ import Testing
                 == #"products: GET \#(upstream.url)/a?region=eu answered 500 with "/a?region=eu&sig=*** Bearer ***""#)
     }
 
+    @Test func `a secret at the edge of an excerpt leaves no part of itself`() async throws {
+        let upstream = try Upstream { _ in .text(String(repeating: "x", count: 115) + #"t0k+en\/secret"#, status: 500) }
+        let message = try await failure(try open(upstream)).message
+        #expect(!message.contains("t0k"))
+    }
+
+    @Test func `an allowed host is not asked without encryption if the source is encrypted`() async throws {
+        let upstream = try Upstream { _ in Self.empty }
+        let port = upstream.url.split(separator: ":").last ?? ""
+        let source = try openSource(
+            url: "https://127.0.0.1:1/", pagination: "type: header_link\nallow_hosts: [\"localhost:\(port)\"]")
+        let error = try await failure(source, .url(upstream.otherURL), page: 2)
+        #expect(error.kind == .rejected)
+        #expect(upstream.requests.isEmpty)
+    }
+
     @Test func `a token file is read for each request`() async throws {
         let upstream = try Upstream { _ in Self.empty }
         let count = Counter()

@@ -1,4 +1,6 @@
 import Crawl
+import Foundation
+import HTTP
 import Testing
 import YAML
 
@@ -227,10 +229,25 @@ import YAML
         }
     }
 
+    private static let examples =
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/config/sources"
+
+    @Test func `the file that the documentation shows is valid, and says the defaults`() throws {
+        let text = try String(contentsOfFile: Self.examples + "/README.md", encoding: .utf8)
+        let block = try #require(text.components(separatedBy: "```yaml\n").last?.components(separatedBy: "```").first)
+        let file = try readSource(block, ["API_TOKEN": "x"])
+        #expect(file.params == ["kind", "category"])
+        #expect(file.retry == RetryPolicy())
+        #expect(
+            file.pagination
+                == Pagination(
+                    .pageNumber(first: 1), pageSize: 100, hasMoreIsSignalled: true, stopOnStatus: [404]))
+        #expect("\(file.limits)" == "\(HTTPLimits())")
+    }
+
     @Test func `the example files are valid, and no two have one name`() throws {
-        let folder = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let environment = ["CATALOG_TOKEN": "x", "SEARCH_KEY": "x", "SEARCH_API": "https://search.example"]
-        let sources = try makeSources(environment).load(directory: "/\(folder)/config/sources")
+        let sources = try makeSources(environment).load(directory: Self.examples)
         #expect(sources.map(\.name).sorted() == ["events", "products", "search"])
     }
 

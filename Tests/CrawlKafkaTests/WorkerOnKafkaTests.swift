@@ -16,7 +16,9 @@ struct `Worker on Kafka` {
         let size: Int64
 
         func fetch(_ request: PageRequest) async throws(SourceError) -> Page {
-            guard case .page(let page) = request.cursor ?? .page(1), page <= pages else { return Page(items: Items([])) }
+            guard case .page(let page) = request.cursor ?? .page(1), page <= pages else {
+                return Page(items: Items([]))
+            }
             return Page(items: Items((1...size).map { "\((page - 1) * size + $0)" }))
         }
     }

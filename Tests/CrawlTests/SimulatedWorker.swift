@@ -28,6 +28,8 @@ struct SimulatedWorker {
     var commit: Commit?
     /// It gives everything up and leaves when nothing is under way.
     var isStopping = false
+    /// It does nothing before this turn, like a process that got SIGSTOP.
+    var stalledUntil = 0
 
     init(name: String, member: Int, state: WorkerState) {
         self.name = name

@@ -70,11 +70,10 @@ struct Simulation {
     /// What the worker can do now. What it tries in vain is not listed again before something changed.
     mutating func move(_ index: Int) -> Bool {
         var moves: [SimulatedWorker.Move] = []
-        let worker = workers[index]
-        if broker.group.hasNews(for: worker.member) { moves.append(.heartbeat) }
-        if !worker.restoring.isEmpty { moves.append(.restore) }
-        if !worker.ready.isEmpty { moves.append(.poll) }
-        if !worker.fetches.isEmpty { moves.append(.answer) }
+        if broker.group.hasNews(for: workers[index].member) { moves.append(.heartbeat) }
+        if !workers[index].restoring.isEmpty { moves.append(.restore) }
+        if !workers[index].ready.isEmpty { moves.append(.poll) }
+        if !workers[index].fetches.isEmpty { moves.append(.answer) }
         moves.append(.commit)
         moves.shuffle(using: &generator)
         for move in moves where perform(move, index) {

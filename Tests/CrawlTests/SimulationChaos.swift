@@ -27,7 +27,7 @@ extension Simulation {
     mutating func run() throws {
         for _ in 0..<plan.workers { startWorker() }
         for crawl in plan.crawls { trigger(crawl, .start) }
-        for _ in 0..<plan.chaos { turn() }
+        for number in 0..<plan.chaos { turn(number) }
         try settle()
         if plan.resets {
             // A settled group that reads everything again must do nothing at all.
@@ -39,21 +39,28 @@ extension Simulation {
     }
 
     /// One event: mostly a move of a worker, sometimes something that goes wrong.
-    private mutating func turn() {
+    private mutating func turn(_ number: Int) {
+        if draw(0..<100) < plan.misfortunes, let index = victim() { return misfortune(index, number) }
         switch draw(0..<100) {
-        case 0..<3: users()
-        case 3..<5: administrator()
-        case 5..<9: if !workers.isEmpty { misfortune(draw(0..<workers.count)) }
-        case 9..<11: if workers.count < plan.workers { startWorker() }
-        case 11..<16: noticeGhost()
-        case 16..<24: passTime()
-        default: if !workers.isEmpty { moveAnyhow(draw(0..<workers.count)) }
+        case 0..<5: users()
+        case 5..<7: administrator()
+        case 7..<12: if workers.count < plan.workers { startWorker() }
+        case 12..<17: noticeGhost()
+        case 17..<25: passTime()
+        default:
+            guard !workers.isEmpty else { return }
+            let index = draw(0..<workers.count)
+            if workers[index].stalledUntil > number { return }
+            if !move(index) { passTime() }
+            leaveIfDone(index)
         }
     }
 
-    private mutating func moveAnyhow(_ index: Int) {
-        if !move(index) { passTime() }
-        leaveIfDone(index)
+    /// Half of the misfortunes meet a worker in the middle of a transaction, if there is one.
+    private mutating func victim() -> Int? {
+        let committing = workers.indices.filter { workers[$0].commit != nil }
+        let candidates = committing.isEmpty || draw(0..<2) == 0 ? Array(workers.indices) : committing
+        return candidates.randomElement(using: &generator)
     }
 
     // MARK: Users
@@ -143,8 +150,9 @@ extension Simulation {
     }
 
     mutating func leaveIfDone(_ index: Int) {
+        guard workers[index].isStopping else { return }
         let worker = workers[index]
-        guard worker.isStopping, worker.commit == nil, worker.revoking.isEmpty, worker.state.isDrained(worker.ready)
+        guard worker.commit == nil, worker.revoking.isEmpty, worker.state.isDrained(worker.ready)
         else { return }
         log("\(worker.name) leaves")
         broker.remove(worker.member)
@@ -153,30 +161,42 @@ extension Simulation {
 
     // MARK: What goes wrong
 
-    private mutating func misfortune(_ index: Int) {
-        switch draw(0..<6) {
+    private mutating func misfortune(_ index: Int, _ turn: Int) {
+        switch draw(0..<9) {
         case 0, 1: crash(index)
-        case 2:
-            log("\(workers[index].name) is expelled and does not know")
-            broker.remove(workers[index].member)
-        case 3:
+        case 2, 3:
+            // It goes on later, perhaps in the middle of a transaction, and perhaps as somebody who is no member.
+            workers[index].stalledUntil = turn + draw(5..<60)
+            log(
+                "\(workers[index].name) stalls\(workers[index].commit.map { "; its transaction is \($0.phase)" } ?? "")"
+            )
+            if draw(0..<3) > 0 { expel(index) }
+        case 4: expel(index)
+        case 5:
             // The worker cannot know whether the transaction under way came to something.
             if workers[index].commit != nil { rejoin(index) }
-        case 4:
+        case 6:
             broker.timeOutTransactions(of: workers[index].member)
             log("\(workers[index].name): its transaction times out")
         default: if workers[index].commit?.phase != .applied { workers[index].abort("bad luck", &broker) }
         }
     }
 
-    /// The broker notices that a member is gone: its session ends, or its transaction times out. In any order.
+    private mutating func expel(_ index: Int) {
+        log("\(workers[index].name) is expelled and does not know")
+        broker.remove(workers[index].member)
+    }
+
+    /// The broker notices that a member is gone: its session ends, and later its transaction times out.
     private mutating func noticeGhost() {
         guard !ghosts.isEmpty else { return }
         let index = draw(0..<ghosts.count)
-        switch draw(0..<3) {
+        switch draw(0..<6) {
         case 0: bury(index)
-        case 1: broker.remove(ghosts[index])
-        default: broker.timeOutTransactions(of: ghosts[index])
+        case 1: broker.timeOutTransactions(of: ghosts[index])
+        default:
+            log("the session of member \(ghosts[index]) ends")
+            broker.remove(ghosts[index])
         }
     }
 

@@ -23,6 +23,8 @@ struct SimulationPlan {
     var sources: [Source]
     /// Events before everything is left to settle.
     var chaos: Int
+    /// How many of a hundred events are misfortunes of a worker.
+    var misfortunes: Int
     /// The offsets of the group are set back to the beginning at the end, and perhaps in between.
     var resets: Bool
 
@@ -49,6 +51,7 @@ struct SimulationPlan {
         self.crawls = crawls
         sources = crawls.map { $0.source.source(named: $0.id) }
         chaos = Int.random(in: 20...160, using: &generator)
+        misfortunes = [2, 5, 12].randomElement(using: &generator) ?? 5
         resets = Bool.random(using: &generator)
     }
 }

@@ -33,6 +33,14 @@ struct SimulationTests {
         #expect(problems.isEmpty, "\(Self.report(seed: seed, problems, lines: 1_000))")
     }
 
+    /// The simulation must be able to fail: with any one of the broker's rules broken, a schedule shows it.
+    @Test(arguments: MemoryBroker.Defect.allCases)
+    func `a broken rule of the broker does not go unnoticed`(defect: MemoryBroker.Defect) {
+        let noticed = (0..<UInt64(5_000)).first { !Self.problems(seed: $0, defects: [defect]).isEmpty }
+        #expect(noticed != nil)
+        print("DEFECT", defect, noticed ?? 0, noticed.map { Self.problems(seed: $0, defects: [defect]) } ?? [])
+    }
+
     static func problems(seed: UInt64, defects: Set<MemoryBroker.Defect> = []) -> [String] {
         var simulation = Simulation(seed: seed, defects: defects)
         do {

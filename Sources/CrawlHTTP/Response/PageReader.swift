@@ -29,6 +29,9 @@ struct PageReader: Sendable {
     ) throws(Problem) -> (items: Items, signals: Signals) {
         // No content is a page without items (RFC 9110, section 15.3.5), whatever the status says about it.
         if response.body.allSatisfy({ [0x20, 0x09, 0x0A, 0x0D].contains($0) }) {
+            guard !mayHaveBeenCut(response, url) else {
+                throw Problem(message: "it has neither content nor a length, so that it may have been cut")
+            }
             return (Items(bytes: [], ranges: []), signals(response, url) { _ in nil })
         }
         let body = try utf8(response)
@@ -57,6 +60,14 @@ struct PageReader: Sendable {
             return .value(kind: slice.kind, text: slice.text(in: body), string: slice.string(in: body))
         }
         return (Items(bytes: body, ranges: ranges), read)
+    }
+
+    /// Without a length, the content of HTTP/1 ends where the connection does (RFC 9112, section 6.3), and an upstream that
+    /// broke off looks the same as one that had nothing to say. TLS tells the two apart, and HTTP/2 is not spoken without.
+    private func mayHaveBeenCut(_ response: HTTPResponse, _ url: URLReference) -> Bool {
+        let hasLength = ["content-length", "transfer-encoding"].contains { response.headers.first($0) != nil }
+        let hasNone = response.status == 204 || response.status == 205
+        return !hasLength && !hasNone && response.body.isEmpty && url.scheme?.lowercased() == "http"
     }
 
     /// What a page says under `errors` or `error`, as GraphQL (specification, section 7.1) and JSON:API do with a 200.

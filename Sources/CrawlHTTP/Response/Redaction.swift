@@ -15,7 +15,10 @@ struct Redaction: Sendable, Hashable {
     init(names: Set<String> = [], values: [String] = []) {
         self.names = Self.wellKnown.union(names.map { $0.lowercased() })
         var all: Set<String> = []
-        for value in values where value.utf8.count >= 4 { all.formUnion([value, PercentEncoding.encode(value)]) }
+        for value in values where value.utf8.count >= 4 {
+            // As it is, as a URL holds it, and as some write it in JSON.
+            all.formUnion([value, PercentEncoding.encode(value), value.replacing("/", with: "\\/")])
+        }
         // The longest first: one may be a part of another.
         self.values = all.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
     }

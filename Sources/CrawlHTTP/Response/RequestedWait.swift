@@ -44,6 +44,7 @@ enum RequestedWait {
             let value = Double(text), value < 1e19
         else { return nil }
         switch value {
+        case ..<0: return 0
         case ..<1e9: return Int64((value * 1_000).rounded(.up))
         case ..<1e11: return Int64(value * 1_000) - now.milliseconds
         case ..<1e14: return Int64(value) - now.milliseconds
