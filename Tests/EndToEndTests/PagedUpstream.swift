@@ -8,6 +8,8 @@ final class PagedUpstream: Sendable {
     let itemsPerPage: Int
     private let server: HTTPServer
     private let requests = RequestCount()
+    /// Holds the requests for the page that is never answered; stopping the server waits for them.
+    private let gate = DispatchSemaphore(value: 0)
 
     /// - Parameters:
     ///   - latency: how long each answer takes.
@@ -15,18 +17,20 @@ final class PagedUpstream: Sendable {
     init(pages: Int64, itemsPerPage: Int, latency: Duration = .zero, hangsAt hanging: Int64? = nil) throws {
         self.pages = pages
         self.itemsPerPage = itemsPerPage
-        let requests = requests
+        let (requests, gate) = (requests, gate)
         let microseconds = UInt32(latency / .microseconds(1))
         server = try HTTPServer(threads: 48) { request in
             requests.add()
             guard let page = request.query("page").flatMap(Int64.init), let crawl = request.query("crawl") else {
                 return .text("page and crawl are wanted", status: 400)
             }
-            if page == hanging { sleep(3_600) }
+            if page == hanging { gate.wait() }
             if microseconds > 0 { usleep(microseconds) }
             return .json(Self.body(crawl: crawl, page: page, of: pages, itemsPerPage: itemsPerPage))
         }
     }
+
+    deinit { for _ in 0..<100 { gate.signal() } }
 
     /// Requests so far.
     var requestCount: Int { requests.value }
