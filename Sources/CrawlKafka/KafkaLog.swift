@@ -1,6 +1,7 @@
 import Crawl
 import Kafka
 import Synchronization
+import Threads
 
 /// The crawl log on Kafka.
 ///
@@ -12,7 +13,7 @@ public final class KafkaLog: CrawlLog {
     let configuration: KafkaLogConfiguration
     private let encoder: WireEncoder
     let producer: TransactionalProducer
-    let member = Mutex<Consumer?>(nil)
+    let member = Monitor<Consumer?>(nil)
     private let abortsInARow = Atomic(0)
 
     /// Looks at the topics and readies the transactional producer. Throws if the cluster cannot be reached, or the topics

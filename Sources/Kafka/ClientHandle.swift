@@ -1,5 +1,6 @@
 import CRdKafka
 import Synchronization
+import Threads
 
 /// The one owner of a librdkafka client. Whoever makes a call is counted, so that it is never freed under a call.
 final class ClientHandle: Sendable {
@@ -101,7 +102,7 @@ final class ClientHandle: Sendable {
 private final class LogSink: Sendable {
     private let report: @Sendable (ClientReport) -> Void
     let hasLostConnection = Atomic(false)
-    let lastFailure = Mutex<String?>(nil)
+    let lastFailure = Monitor<String?>(nil)
 
     init(_ report: @escaping @Sendable (ClientReport) -> Void) { self.report = report }
 

@@ -1,5 +1,6 @@
 import CRdKafka
 import Synchronization
+import Threads
 
 /// How far a transaction is. Tests stop here, to crash or to let others interfere, and throw to have it aborted.
 public enum TransactionStep: Sendable, CaseIterable { case begun, written, offsetsSent }
