@@ -1,7 +1,7 @@
 import Crawl
 import Dispatch
 import Kafka
-import Synchronization
+import Threads
 
 /// Carries changes of ownership from the consumer's poll thread to the receiver, one after the other.
 ///
@@ -21,7 +21,7 @@ final class Membership: RebalanceHandler {
     private let changes: AsyncStream<Change>
     private let tell: AsyncStream<Change>.Continuation
     /// Never shrinks: an epoch comes once.
-    private let givenUp = Mutex<Set<Kafka.OwnedPartition>>([])
+    private let givenUp = Monitor<Set<Kafka.OwnedPartition>>([])
 
     init(_ receiver: any JobReceiver, _ configuration: KafkaLogConfiguration) throws(KafkaError) {
         self.receiver = receiver
@@ -132,7 +132,7 @@ final class Membership: RebalanceHandler {
 
 /// The newest record of each crawl of a partition, while it is being read.
 private final class LedgerUnderConstruction: Sendable {
-    private let newest = Mutex<[String: CrawlRecord]>([:])
+    private let newest = Monitor<[String: CrawlRecord]>([:])
 
     var records: [CrawlRecord] { newest.withLock { Array($0.values) } }
 

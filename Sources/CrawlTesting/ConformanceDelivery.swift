@@ -72,7 +72,8 @@ extension ConformanceStage {
             step.next = Job(
                 crawl: "crawl-\(number)",
                 action: .next(Continuation(run: 7, step: Int64(number), cursor: cursor, pages: 3, items: 41)),
-                source: "products", params: ["category": "späte \"Äpfel\"", "none": ""], from: cursor, follow: number > 0,
+                source: "products", params: ["category": "späte \"Äpfel\"", "none": ""], from: cursor,
+                follow: number > 0,
                 limits: Limits(
                     maxPages: 9, maxItems: number == 0 ? nil : 100, deadline: Timestamp(milliseconds: 1_900_000_000_123)
                 ),

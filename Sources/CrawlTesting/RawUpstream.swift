@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import Threads
 
 /// An upstream that misbehaves as told: a socket on 127.0.0.1 that answers each request with a script of bytes, cuts and
 /// silences. It knows no HTTP beyond the end of a request, so that it can break every rule of HTTP.
@@ -59,7 +59,7 @@ public final class RawUpstream: Sendable {
         var connectionCount = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let listener: Int32
     private let script: @Sendable (Request) -> [Action]
     private let arrivals: AsyncStream<Request>.Continuation

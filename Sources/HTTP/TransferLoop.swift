@@ -1,6 +1,6 @@
 import CCurl
 import Glibc
-import Synchronization
+import Threads
 
 /// The thread that drives all transfers of a client, and the inbox through which others reach it.
 final class TransferLoop: Sendable {
@@ -19,7 +19,7 @@ final class TransferLoop: Sendable {
     private static let initialised: Void = { _ = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) }()
 
     private let settings: TransferSettings
-    private let inbox = Mutex(Inbox())
+    private let inbox = Monitor(Inbox())
     /// Used by the thread alone, except for `curl_multi_wakeup`, which is made for others.
     private nonisolated(unsafe) let multi: UnsafeMutableRawPointer
 
@@ -37,16 +37,7 @@ final class TransferLoop: Sendable {
 
     /// Starts the thread, which holds the loop until `stop`.
     func run() {
-        var thread = pthread_t()
-        let owner = Unmanaged.passRetained(self).toOpaque()
-        let code = pthread_create(
-            &thread, nil,
-            { owner in
-                Unmanaged<TransferLoop>.fromOpaque(owner!).takeRetainedValue().main()
-                return nil
-            }, owner)
-        guard code == 0 else { fatalError("no thread for HTTP: error \(code)") }
-        pthread_detach(thread)
+        startThread("http") { self.main() }
     }
 
     func post(_ command: Command) {

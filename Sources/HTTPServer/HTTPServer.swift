@@ -1,6 +1,6 @@
 import CMicrohttpd
 import Glibc
-import Synchronization
+import Threads
 
 /// Why a server could not be started.
 public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
@@ -24,7 +24,7 @@ public final class HTTPServer: Sendable {
     /// Held here because libmicrohttpd has a pointer to it.
     private let handling: RequestHandling
     private struct Daemon: @unchecked Sendable { var pointer: OpaquePointer? }
-    private let daemon: Mutex<Daemon>
+    private let daemon: Monitor<Daemon>
 
     /// Starts to listen.
     ///
@@ -53,7 +53,7 @@ public final class HTTPServer: Sendable {
         }
         self.handling = handling
         self.port = cmicrohttpd_port(pointer)
-        daemon = Mutex(Daemon(pointer: pointer))
+        daemon = Monitor(Daemon(pointer: pointer))
     }
 
     deinit { stop() }

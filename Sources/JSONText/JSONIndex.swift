@@ -1,5 +1,5 @@
 import CSimdjson
-import Synchronization
+import Threads
 
 /// Memory for the token positions of one document at a time; the owner of simdjson's parser.
 ///
@@ -54,7 +54,7 @@ final class JSONIndex: @unchecked Sendable {
 
     // MARK: A few indexes are kept, so that a page costs no allocation.
 
-    private static let kept = Mutex<[JSONIndex]>([])
+    private static let kept = Monitor<[JSONIndex]>([])
     private static let mostKept = 16
     /// Larger ones are given back to the system: the positions take four bytes for each byte of text.
     private static let largestKept = 1 << 20

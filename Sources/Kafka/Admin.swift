@@ -67,8 +67,12 @@ public final class Admin: Sendable {
         _ partition: TopicPartition, _ isolation: Isolation
     ) async throws(KafkaError) -> Range<Int64> {
         let (limit, handle) = (limit, isolation == .readCommitted ? committed : uncommitted)
-        return try await onThread("kafka-admin", within: limit + .seconds(1)) {
-            Result { () throws(KafkaError) in try handle.watermarks(partition, until: .now + limit) }
+        do {
+            return try await onThread("kafka-admin", within: limit + .seconds(1)) {
+                Result { () throws(KafkaError) in try handle.watermarks(partition, until: .now + limit) }
+            }
+        } catch {
+            throw handle.explained(error)
         }
     }
 
@@ -109,8 +113,8 @@ public final class Admin: Sendable {
                 }
             }
         } catch {
-            var named = error
-            named.reason = "\(name): \(error.reason)"
+            var named = handle.explained(error)
+            named.reason = "\(name): \(named.reason)"
             throw named
         }
     }

@@ -1,5 +1,6 @@
 import CRdKafka
 import Synchronization
+import Threads
 
 /// The one owner of a librdkafka client. Whoever makes a call is counted, so that it is never freed under a call.
 final class ClientHandle: Sendable {
@@ -50,6 +51,15 @@ final class ClientHandle: Sendable {
     /// sends anything again; the error event comes later, and repeated ones are suppressed.
     var hasLostConnection: Bool { sink.hasLostConnection.load(ordering: .relaxed) }
 
+    /// The same error with what last went wrong with a broker, if that may be why: a time-out alone tells nobody that a
+    /// name does not resolve or a password is wrong.
+    func explained(_ error: KafkaError) -> KafkaError {
+        guard error.disposition == .retriable, let cause = sink.lastFailure.withLock({ $0 }) else { return error }
+        var explained = error
+        explained.reason += " (\(cause))"
+        return explained
+    }
+
     /// The client, for the one thread that will free it.
     var forOwner: OpaquePointer { state.withLock { $0.native! } }
 
@@ -92,12 +102,14 @@ final class ClientHandle: Sendable {
 private final class LogSink: Sendable {
     private let report: @Sendable (ClientReport) -> Void
     let hasLostConnection = Atomic(false)
+    let lastFailure = Monitor<String?>(nil)
 
     init(_ report: @escaping @Sendable (ClientReport) -> Void) { self.report = report }
 
     func take(_ line: ClientReport) {
-        if line.facility == "FAIL", line.message.contains("in state UP") {
-            hasLostConnection.store(true, ordering: .relaxed)
+        if line.facility == "FAIL" {
+            if line.message.contains("in state UP") { hasLostConnection.store(true, ordering: .relaxed) }
+            lastFailure.withLock { $0 = line.message }
         }
         report(line)
     }

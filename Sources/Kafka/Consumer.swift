@@ -1,4 +1,5 @@
 import CRdKafka
+import Threads
 
 /// Is told which partitions come and go. All calls come from the consumer's poll thread, one at a time.
 public protocol RebalanceHandler: Sendable {

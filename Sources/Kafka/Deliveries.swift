@@ -1,4 +1,5 @@
 import CRdKafka
+import Threads
 
 /// Which records of which batch were delivered: filled by the event thread, awaited by who produced.
 final class Deliveries: Sendable {

@@ -39,6 +39,9 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(name): \(reason)" }
 
+    /// True if an ACL is in the way, or the client could not show who it is: it goes on only when a person changes that.
+    public var isUnauthorized: Bool { Code.unauthorized.contains(code) }
+
     /// True if the broker or this client refused a record because it is too large.
     public var isRecordTooLarge: Bool { code == .messageTooLarge || code == .recordListTooLarge }
 }
@@ -109,6 +112,12 @@ extension KafkaError.Code {
         default: .permanent
         }
     }
+
+    static let unauthorized: Set<Self> = [
+        .topicAuthorizationFailed, .groupAuthorizationFailed, Self(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED),
+        Self(RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED), Self(RD_KAFKA_RESP_ERR__AUTHENTICATION),
+        Self(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED),
+    ]
 
     /// Conditions that pass by themselves.
     private static let passing: Set<Self> = [

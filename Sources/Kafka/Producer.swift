@@ -1,5 +1,6 @@
 import CRdKafka
 import Synchronization
+import Threads
 
 /// Writes records outside of transactions, each once (idempotent), and says where they are.
 public final class Producer: Sendable {

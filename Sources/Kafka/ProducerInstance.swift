@@ -1,4 +1,5 @@
 import CRdKafka
+import Threads
 
 /// One librdkafka producer with the thread that drains its events.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Hands records from the poll thread to whoever awaits them, in batches, and says when it is full.
 final class RecordMailbox: Sendable {
@@ -29,7 +29,7 @@ final class RecordMailbox: Sendable {
         case failed(KafkaError)
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let maxRecords: Int
     private let maxBytes: Int
 

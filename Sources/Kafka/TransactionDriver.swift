@@ -1,5 +1,6 @@
 import CRdKafka
 import Synchronization
+import Threads
 
 /// How far a transaction is. Tests stop here, to crash or to let others interfere, and throw to have it aborted.
 public enum TransactionStep: Sendable, CaseIterable { case begun, written, offsetsSent }
@@ -63,7 +64,7 @@ final class TransactionDriver: @unchecked Sendable {
             return fresh
         } catch {
             free(fresh)
-            throw error
+            throw fresh.handle.explained(error)
         }
     }
 
@@ -73,6 +74,7 @@ final class TransactionDriver: @unchecked Sendable {
             let error = try call(fresh) { rd_kafka_init_transactions($0, timeout) }
             guard let error else { return }
             guard error.disposition == .retriable, !deadline.isPast else { throw error }
+            pause(.milliseconds(10))
         }
     }
 
@@ -121,15 +123,16 @@ final class TransactionDriver: @unchecked Sendable {
     // MARK: One transaction
 
     func run(_ request: TransactionRequest) throws(KafkaError) -> TransactionResult {
-        let deadline = ContinuousClock.now + configuration.transactionTimeout
         let instance: ProducerInstance
         do {
             instance = try begin(until: .now + .seconds(30))
         } catch {
-            // Nothing was begun, so nothing can have become visible.
+            if error.isUnauthorized { throw ended(error) }
             if end != nil { throw error }
+            // Nothing was begun, so nothing can have become visible.
             return .aborted(error, record: nil)
         }
+        let deadline = ContinuousClock.now + configuration.transactionTimeout
         lastBatch &+= 1
         let batch = lastBatch
         instance.deliveries.open(batch, keepsOnePosition: true)

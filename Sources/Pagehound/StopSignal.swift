@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 
 /// SIGTERM and SIGINT as values. The handler writes a byte into a pipe, and a thread of its own reads it, so that no signal
 /// mask has to be set before other threads exist: a program that uses the library has threads already.
@@ -14,7 +15,8 @@ public enum StopSignal: String, Sendable {
         guard pipe(&ends) == 0 else { return stream }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         writeEnd.store(ends[1], ordering: .releasing)
-        start(PipeReader(descriptor: ends[0], continuation: continuation))
+        let reader = PipeReader(descriptor: ends[0], continuation: continuation)
+        startThread("signals") { reader.run() }
         for number in [SIGTERM, SIGINT] {
             var action = sigaction()
             action.__sigaction_handler.sa_handler = { number in
@@ -31,18 +33,6 @@ public enum StopSignal: String, Sendable {
 
     /// Where the handler writes; a handler can capture nothing.
     private static let writeEnd = Atomic<Int32>(-1)
-
-    private static func start(_ reader: PipeReader) {
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(reader).toOpaque()
-        pthread_create(
-            &thread, nil,
-            { context in
-                Unmanaged<PipeReader>.fromOpaque(context!).takeRetainedValue().run()
-                return nil
-            }, context)
-        pthread_detach(thread)
-    }
 }
 
 private final class PipeReader: Sendable {

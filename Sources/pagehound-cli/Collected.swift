@@ -1,9 +1,9 @@
 import Kafka
-import Synchronization
+import Threads
 
 /// Records that a reader's thread hands over.
 final class Collected: Sendable {
-    private let box = Mutex<[ConsumedRecord]>([])
+    private let box = Monitor<[ConsumedRecord]>([])
 
     var records: [ConsumedRecord] { box.withLock { $0 } }
 

@@ -1,6 +1,6 @@
 import HTTPServer
-import Synchronization
 import Testing
+import Threads
 
 @testable import Crawl
 @testable import CrawlHTTP
@@ -24,7 +24,7 @@ final class Upstream: Sendable {
     private let log: Log
 
     private final class Log: Sendable {
-        let requests = Mutex<[ServerRequest]>([])
+        let requests = Monitor<[ServerRequest]>([])
     }
 
     init(_ answer: @escaping @Sendable (ServerRequest) -> ServerResponse) throws {
@@ -52,7 +52,7 @@ final class Upstream: Sendable {
 }
 
 final class Counter: Sendable {
-    private let value = Mutex(0)
+    private let value = Monitor(0)
 
     func increment() -> Int {
         value.withLock { value in
@@ -140,7 +140,7 @@ extension PageCursor {
 
 /// A flag that several threads may turn.
 final class Switch: Sendable {
-    private let state = Mutex(false)
+    private let state = Monitor(false)
 
     var isOn: Bool {
         get { state.withLock(\.self) }

@@ -3,7 +3,7 @@ import Crawl
 import CrawlKafka
 import JSONText
 import Kafka
-import Synchronization
+import Threads
 
 /// Topics of a test's own on the shared broker, and what everybody can see of them.
 struct KafkaDeployment: Sendable {
@@ -93,7 +93,7 @@ struct CommittedPart: Sendable, Hashable {
 
 /// Gathers what comes from another thread.
 final class Collected<Element: Sendable>: Sendable {
-    private let elements = Mutex<[Element]>([])
+    private let elements = Monitor<[Element]>([])
 
     var all: [Element] { elements.withLock { $0 } }
     func add(_ more: [Element]) { elements.withLock { $0 += more } }

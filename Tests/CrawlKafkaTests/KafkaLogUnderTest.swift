@@ -2,7 +2,7 @@ import BrokerSupport
 import Crawl
 import CrawlTesting
 import Foundation
-import Synchronization
+import Threads
 
 @testable import CrawlKafka
 @testable import Kafka
@@ -12,11 +12,11 @@ final class KafkaLogUnderTest: LogUnderTest {
     let patience = Duration.seconds(60)
     let partitions: Int32
     private let deployment: KafkaDeployment
-    private let members = Mutex<[(log: KafkaLog, abort: Switch)]>([])
+    private let members = Monitor<[(log: KafkaLog, abort: Switch)]>([])
 
     /// Makes the next transaction of one member abort after everything was sent.
     private final class Switch: Sendable {
-        private let isOn = Mutex(false)
+        private let isOn = Monitor(false)
 
         func turnOn() { isOn.withLock { $0 = true } }
 

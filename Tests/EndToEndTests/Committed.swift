@@ -1,6 +1,6 @@
 import Foundation
 import Kafka
-import Synchronization
+import Threads
 
 /// What a `read_committed` reader finds on the topics of a deployment.
 struct Committed {
@@ -104,7 +104,7 @@ struct Committed {
 }
 
 private final class Box: Sendable {
-    private let content = Mutex<[ConsumedRecord]>([])
+    private let content = Monitor<[ConsumedRecord]>([])
     var records: [ConsumedRecord] { content.withLock { $0 } }
     func append(_ records: [ConsumedRecord]) { content.withLock { $0 += records } }
 }

@@ -1,6 +1,6 @@
 import BrokerSupport
-import Synchronization
 import Testing
+import Threads
 
 @testable import Kafka
 
@@ -161,8 +161,8 @@ import Testing
             try await other.commit([ProducerRecord(topic, "a", "2"), ProducerRecord(topic, "c", nil)]) == .committed)
 
         let reader = try PartitionReader(place.client)
-        let records = Mutex<[ConsumedRecord]>([])
-        let waited = Mutex(false)
+        let records = Monitor<[ConsumedRecord]>([])
+        let waited = Monitor(false)
         try await reader.read(
             TopicPartition(topic: topic, partition: 0),
             progress: { progress in if progress.waitsForOpenTransaction { waited.withLock { $0 = true } } },

@@ -88,3 +88,23 @@ import Testing
         #expect(parse(Array(text.utf8)) == nil)
     }
 }
+
+@Suite struct `A cluster that cannot be reached` {
+    private let client = ClientConfiguration(
+        bootstrapServers: "127.0.0.1:1", properties: ["reconnect.backoff.max.ms": "100"])
+
+    @Test func `is named with the cause, and not with a time-out alone`() async throws {
+        let admin = try Admin(client, limit: .seconds(1))
+        let error = await #expect(throws: KafkaError.self) { try await admin.partitionCounts(["t"]) }
+        #expect(error?.reason.contains("127.0.0.1:1") == true && error?.reason.contains("refused") == true)
+        await admin.close()
+    }
+
+    @Test func `ends the start of a producer in time`() async {
+        let configuration = TransactionConfiguration(ProducerConfiguration(client), identity: .slot("s"))
+        let error = await #expect(throws: KafkaError.self) {
+            try await TransactionalProducer.start(configuration, within: .seconds(1))
+        }
+        #expect(error?.reason.contains("refused") == true)
+    }
+}

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Threads
 
 @testable import Kafka
 
@@ -54,7 +54,7 @@ struct Place: Sendable {
         -> [ConsumedRecord]
     {
         let reader = try PartitionReader(client)
-        let records = Mutex<[ConsumedRecord]>([])
+        let records = Monitor<[ConsumedRecord]>([])
         try await reader.read(TopicPartition(topic: topic, partition: partition), within: limit) { batch in
             records.withLock { $0 += batch }
         }
@@ -65,7 +65,7 @@ struct Place: Sendable {
 
 /// What the clients had to say.
 final class Reports: Sendable {
-    private let all = Mutex<[ClientReport]>([])
+    private let all = Monitor<[ClientReport]>([])
     func add(_ report: ClientReport) { all.withLock { $0.append(report) } }
     var list: [ClientReport] { all.withLock { $0 } }
 }
@@ -82,8 +82,8 @@ final class Member: RebalanceHandler, Sendable {
         var events: [Event] = []
         var onRevoking: @Sendable ([OwnedPartition]) -> Void = { _ in }
     }
-    private let state = Mutex(State())
-    private let box = Mutex<Consumer?>(nil)
+    private let state = Monitor(State())
+    private let box = Monitor<Consumer?>(nil)
 
     init(_ configuration: ConsumerConfiguration, topic: String) throws {
         let consumer = try Consumer(configuration, topic: topic, handler: self)

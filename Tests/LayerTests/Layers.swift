@@ -4,7 +4,7 @@ let layers: [Set<String>] = [
     ["Pagehound"],
     ["CrawlKafka", "CrawlHTTP", "CrawlOps", "CrawlTesting"],
     ["Crawl", "Kafka", "HTTP", "HTTPServer", "JSONText", "YAML"],
-    ["CRdKafka", "CCurl", "CSimdjson", "CYAML", "CMicrohttpd", "CZlib"],
+    ["Threads", "CRdKafka", "CCurl", "CSimdjson", "CYAML", "CMicrohttpd", "CZlib"],
 ]
 
 /// Who may import each C module: its wrapper, and nobody else.

@@ -1,10 +1,10 @@
 import Foundation
-import Synchronization
+import Threads
 
 /// One process of a broker, which tests kill, freeze and bring back. Its ports and data stay.
 public final class BrokerNode: Sendable {
     private let launch: Launch
-    private let process: Mutex<ChildProcess>
+    private let process: Monitor<ChildProcess>
 
     /// How to start it, and how to see that it is ready.
     struct Launch: Sendable {
@@ -21,7 +21,7 @@ public final class BrokerNode: Sendable {
 
     init(_ launch: Launch) throws {
         self.launch = launch
-        process = Mutex(try launch.start())
+        process = Monitor(try launch.start())
     }
 
     private var current: ChildProcess { process.withLock { $0 } }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Threads
 
 /// A process that a test starts. It never outlives the test process: a watchdog kills it when that is gone, however it
 /// ended.
@@ -20,7 +20,7 @@ public final class ChildProcess: Sendable {
         var waiters: [Int: CheckedContinuation<Exit?, Never>] = [:]
         var lastWaiter = 0
     }
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     /// Starts a program (found on PATH unless it has a slash) with the test's environment and `environment` on top.
     /// Its output goes to files in `directory`, by default a temporary one.
@@ -129,7 +129,7 @@ public struct SpawnError: Error, CustomStringConvertible {
     public var description: String { "cannot start \(program): \(String(cString: strerror(code)))" }
 }
 
-private let spawning = Mutex(())
+private let spawning = Monitor(())
 
 private func spawn(
     _ command: [String], environment: [String: String], input: Int32?, output: String, errors: String

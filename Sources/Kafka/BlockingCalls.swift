@@ -1,5 +1,5 @@
-import CRdKafka
 import Dispatch
+import Threads
 
 #if canImport(Glibc)
     import Glibc
@@ -9,33 +9,6 @@ import Dispatch
 
 // Calls into librdkafka block, some of them without a bound. They never run on the cooperative pool of Swift
 // concurrency: each client has its own threads, and who awaits them waits in a continuation.
-
-/// Runs `body` on a new thread.
-func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) {
-    let context = Unmanaged.passRetained(ThreadBody(name: name, body: body)).toOpaque()
-    var thread = pthread_t()
-    let status = pthread_create(
-        &thread, nil,
-        { context in
-            let start = Unmanaged<ThreadBody>.fromOpaque(context!).takeRetainedValue()
-            crdkafka_name_thread(start.name)
-            start.body()
-            return nil
-        }, context)
-    precondition(status == 0, "cannot start a thread: error \(status)")
-    pthread_detach(thread)
-}
-
-private final class ThreadBody: Sendable {
-    /// The kernel takes 15 bytes.
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = String(name.prefix(15))
-        self.body = body
-    }
-}
 
 /// Blocks the calling thread, between two attempts.
 func pause(_ time: Duration) { usleep(UInt32(clamping: time.nanoseconds / 1_000)) }
@@ -115,69 +88,6 @@ final class CallThread: Sendable {
     func stop() { calls.update { $0.isStopped = true } }
 
     deinit { stop() }
-}
-
-/// A value that threads share and can wait on.
-final class Monitor<Value>: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var value: Value
-
-    init(_ value: Value) {
-        self.value = value
-        pthread_mutex_init(mutex, nil)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(condition, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
-
-    func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
-    }
-
-    /// Changes the value and wakes all who wait.
-    @discardableResult
-    func update<R>(_ body: (inout Value) -> R) -> R {
-        pthread_mutex_lock(mutex)
-        defer {
-            pthread_cond_broadcast(condition)
-            pthread_mutex_unlock(mutex)
-        }
-        return body(&value)
-    }
-
-    /// Blocks until the condition holds. False if the deadline came first.
-    @discardableResult
-    func wait(until deadline: ContinuousClock.Instant? = nil, _ holds: (Value) -> Bool) -> Bool {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while !holds(value) {
-            guard let deadline else {
-                pthread_cond_wait(condition, mutex)
-                continue
-            }
-            let left = ContinuousClock.now.duration(to: deadline)
-            if left <= .zero { return false }
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            let nanoseconds = time.tv_nsec + left.nanoseconds % 1_000_000_000
-            time.tv_sec += left.nanoseconds / 1_000_000_000 + nanoseconds / 1_000_000_000
-            time.tv_nsec = nanoseconds % 1_000_000_000
-            pthread_cond_timedwait(condition, mutex, &time)
-        }
-        return true
-    }
 }
 
 extension Duration {
