@@ -7,7 +7,9 @@ say() { printf '%s\n' "$*" >&2; }
 fail() { say "$0: $*"; exit 1; }
 
 # The C libraries that Pagehound is built on.
-libraries=(librdkafka-dev libcurl4-openssl-dev libsimdjson-dev libyaml-dev libmicrohttpd-dev pkg-config)
+libraries=(
+    librdkafka-dev libcurl4-openssl-dev libsimdjson-dev libyaml-dev libmicrohttpd-dev zlib1g-dev pkg-config
+)
 
 need_swift() {
     command -v swift >/dev/null ||

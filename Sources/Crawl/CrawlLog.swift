@@ -27,7 +27,8 @@ public protocol JobReceiver: Sendable {
     /// already belong to someone else and nothing of them can be committed any more. Returns soon when its task is
     /// cancelled, with what was not committed undone.
     func revoking(_ partitions: [PartitionEpoch], lost: Bool) async
-    /// Takes jobs, in offset order for each partition. Suspends while there is no room for more.
+    /// Takes jobs, in offset order for each partition. Suspends while there is no room for more; returns soon when its
+    /// task is cancelled, and jobs that were not taken are then not done.
     func deliver(_ jobs: [DeliveredJob]) async
 }
 
