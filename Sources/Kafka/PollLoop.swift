@@ -11,6 +11,7 @@ final class PollLoop {
     private var batch: [ConsumedRecord] = []
     private var letsThrough = true
     private var wasAssigned = false
+    private var isCooperative = false
 
     /// A partition that is assigned.
     private struct Partition {
@@ -137,11 +138,17 @@ final class PollLoop {
     // MARK: Rebalance
 
     private func rebalance(_ client: OpaquePointer, _ event: OpaquePointer) {
-        guard let list = rd_kafka_event_topic_partition_list(event) else { return }
+        // Every rebalance is answered, or the group waits for ever.
+        guard let list = rd_kafka_event_topic_partition_list(event) else {
+            return answer(rd_kafka_assign(client, nil))
+        }
         let numbers = PartitionEntry.all(of: list).map(\.partition.partition)
-        let isCooperative = String(cString: rd_kafka_rebalance_protocol(client)) == "COOPERATIVE"
+        // While the consumer closes there may be no answer; the protocol does not change.
+        if let name = rd_kafka_rebalance_protocol(client).map({ String(cString: $0) }), name != "NONE" {
+            isCooperative = name == "COOPERATIVE"
+        }
         switch rd_kafka_event_error(event) {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: assign(client, list, numbers, isCooperative)
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: assign(client, list, numbers)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
             giveUp(numbers, isLost: rd_kafka_assignment_lost(client) != 0)
             if isCooperative {
@@ -157,8 +164,7 @@ final class PollLoop {
     }
 
     private func assign(
-        _ client: OpaquePointer, _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>, _ numbers: [Int32],
-        _ isCooperative: Bool
+        _ client: OpaquePointer, _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>, _ numbers: [Int32]
     ) {
         wasAssigned = true
         var queues: [Int32: OpaquePointer] = [:]
