@@ -343,7 +343,7 @@ extension Transaction {
         #expect(desk.fetches().isEmpty)
         #expect(desk.commit(deliverNext: false)?.pages == [1])
         #expect(desk.state.isDrained([desk.owned]))
-        desk.state.drop([desk.owned], lost: false)
+        desk.state.drop([desk.owned])
         #expect(desk.state.walks.isEmpty && desk.state.heldBytes == 0)
     }
 
@@ -352,7 +352,7 @@ extension Transaction {
         desk.start()
         desk.answer(desk.fetches())
         _ = desk.state.takeTransaction(now: desk.now)
-        desk.state.drop([desk.owned], lost: false)
+        desk.state.drop([desk.owned])
         desk.state.assign(AssignedPartition(owned: PartitionEpoch(partition: 0, epoch: 2), ledger: []), now: desk.now)
         desk.state.settle(.aborted(reason: "not ours"), now: desk.now)
         desk.now = desk.now + .seconds(5)
