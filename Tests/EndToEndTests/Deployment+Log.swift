@@ -43,7 +43,7 @@ extension Deployment {
         repeat {
             open = []
             for topic in topics {
-                let count = try await admin.partitionCounts([topic])[topic] ?? nil
+                let count = try await admin.partitionCounts([topic])[topic]
                 for partition in 0..<Int32(count ?? 0) {
                     let place = TopicPartition(topic: topic, partition: partition)
                     let stable = try await admin.watermarks(place, .readCommitted).upperBound
@@ -59,7 +59,7 @@ extension Deployment {
     /// Sets the group back to the first job of each partition. No worker may run.
     func resetOffsets() async throws {
         let admin = try Admin(client)
-        let count = try await admin.partitionCounts([jobs])[jobs] ?? nil
+        let count = try await admin.partitionCounts([jobs])[jobs]
         var offsets: [TopicPartition: Int64] = [:]
         for partition in 0..<Int32(count ?? 0) {
             let place = TopicPartition(topic: jobs, partition: partition)
