@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 // Swift cannot call variadic C functions. `rd_kafka_produceva` with RD_KAFKA_VTYPE_HEADER frees a header twice when the
 // partition does not exist (librdkafka #4627, fixed in 2.12), so records go through producev with a whole header list.
@@ -43,4 +42,3 @@ static inline char *crdkafka_properties(void) {
 }
 
 /// Names the calling thread; the kernel takes 15 bytes.
-static inline void crdkafka_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -24,9 +24,11 @@ public protocol JobReceiver: Sendable {
     /// The partition is owned and its ledger restored.
     func assigned(_ partition: AssignedPartition) async
     /// The partitions are about to be given up. Returns when what is done is committed, or at once if `lost`: then they
-    /// already belong to someone else and nothing of them can be committed any more.
+    /// already belong to someone else and nothing of them can be committed any more. Returns soon when its task is
+    /// cancelled, with what was not committed undone.
     func revoking(_ partitions: [PartitionEpoch], lost: Bool) async
-    /// Takes jobs, in offset order for each partition. Suspends while there is no room for more.
+    /// Takes jobs, in offset order for each partition. Suspends while there is no room for more; returns soon when its
+    /// task is cancelled, and jobs that were not taken are then not done.
     func deliver(_ jobs: [DeliveredJob]) async
 }
 

@@ -8,11 +8,12 @@ struct OwnedPartition: Sendable {
     /// It is about to be given up: nothing new begins in it.
     var isDraining = false
 
-    /// Dead letters with the jobs that are done with them.
-    private(set) var deadLetters: [(letter: DeadLetter, job: Int64?)] = []
+    /// Dead letters with the jobs that are done with them. Nothing recognises such a job when it is delivered again, so
+    /// a dead letter is committed together with an offset past its job, never before.
+    private(set) var deadLetters: [(letter: DeadLetter, job: Int64)] = []
     private(set) var forgotten: [String] = []
     /// What the transaction under way holds of the above, by count, and the jobs of its steps.
-    private var underWay: (deadLetters: Int, forgotten: Int, jobs: [Int64])?
+    private var underWay: (forgotten: Int, jobs: [Int64])?
 
     init(_ assigned: AssignedPartition) {
         owned = assigned.owned
@@ -22,7 +23,12 @@ struct OwnedPartition: Sendable {
     /// Jobs are done that no transaction has said so.
     var hasProgress: Bool { offsets.next != committed }
 
-    var hasStaged: Bool { !deadLetters.isEmpty || !forgotten.isEmpty }
+    /// There is something to commit besides steps and offsets.
+    var hasStaged: Bool {
+        if !forgotten.isEmpty { return true }
+        guard !deadLetters.isEmpty, let next = offsets.next(after: deadLetters.map(\.job)) else { return false }
+        return deadLetters.contains { $0.job < next }
+    }
 
     /// False if the job was delivered before in this ownership.
     mutating func deliver(_ offset: Int64) -> Bool {
@@ -30,7 +36,7 @@ struct OwnedPartition: Sendable {
         return offsets.deliver(offset)
     }
 
-    mutating func setAside(_ letter: DeadLetter, job: Int64?) { deadLetters.append((letter, job)) }
+    mutating func setAside(_ letter: DeadLetter, job: Int64) { deadLetters.append((letter, job)) }
 
     /// Marks the records of runs that ended before a moment.
     mutating func forget(endedBefore limit: Timestamp) {
@@ -40,12 +46,12 @@ struct OwnedPartition: Sendable {
 
     /// Adds what is staged here, and where the partition continues when `jobs` are done too.
     mutating func take(into transaction: inout Transaction, jobs: [Int64]) {
-        let finishing = jobs + deadLetters.compactMap(\.job)
-        guard let next = offsets.next(after: finishing) else { return }
-        transaction.deadLetters += deadLetters.map(\.letter)
+        guard let next = offsets.next(after: jobs + deadLetters.map(\.job)) else { return }
+        let ready = deadLetters.filter { $0.job < next }
+        transaction.deadLetters += ready.map(\.letter)
         transaction.forgotten += forgotten.map { ForgottenCrawl(partition: owned.partition, crawl: $0) }
         transaction.offsets.append(PartitionOffset(owned: owned, next: next))
-        underWay = (deadLetters.count, forgotten.count, finishing)
+        underWay = (forgotten.count, jobs + ready.map(\.job))
     }
 
     mutating func settled(committed: Bool, next: Int64) {
@@ -53,7 +59,7 @@ struct OwnedPartition: Sendable {
         self.underWay = nil
         guard committed else { return }
         for crawl in forgotten.prefix(underWay.forgotten) where ledger[crawl]?.isEnded == true { ledger[crawl] = nil }
-        deadLetters.removeFirst(underWay.deadLetters)
+        deadLetters.removeAll { $0.job < next }
         forgotten.removeFirst(underWay.forgotten)
         offsets.finish(underWay.jobs)
         self.committed = next

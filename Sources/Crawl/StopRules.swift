@@ -153,7 +153,7 @@ public struct StopRules: Sendable {
 
     /// Rule 11. It comes after the rules that find the end, so that a limit on the exact boundary is no truncation (case E15).
     private func limit() -> CrawlRecord.End? {
-        if let pages = record.limits.maxPages, record.pages + 1 >= pages {
+        if let pages = record.limits.maxPages, record.pages + (page.items.isEmpty ? 0 : 1) >= pages {
             return .init(.truncated, .limitHit, error: "max_pages: \(pages)")
         }
         if let items = record.limits.maxItems, itemsReceived >= items {

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A moment in time as Kafka counts it: milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Decisions never read a clock; they are given a `Timestamp`.
@@ -5,6 +7,9 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     public var milliseconds: Int64
 
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// The system's clock. Only shells read it.
+    public static var now: Timestamp { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Crawls: takes jobs from a log, fetches pages from sources, commits steps to the log.
 ///
 /// `WorkerState` decides; the worker performs: it starts fetches, commits one transaction after the other, and wakes
@@ -54,7 +52,7 @@ public actor Worker: JobReceiver {
         }
         sweeps.cancel()
         isOver = true
-        changed()
+        perform()
         await commits.value
         for fetch in fetches.values { fetch.cancel() }
         if let failure = failure ?? left { throw failure }
@@ -64,32 +62,48 @@ public actor Worker: JobReceiver {
 
     public func assigned(_ partition: AssignedPartition) {
         state.assign(partition, now: now())
-        changed()
+        perform()
     }
 
     public func revoking(_ partitions: [PartitionEpoch], lost: Bool) async {
         if !lost {
             state.drain(partitions)
-            changed()
-            while !state.isDrained(partitions), failure == nil, !Task.isCancelled { await change() }
+            perform()
+            await wait { $0.isDrained(partitions) }
         }
-        state.drop(partitions)
-        observe(.givenUp(partitions, lost: lost))
-        changed()
+        state.drop(partitions, lost: lost)
+        perform()
     }
 
     public func deliver(_ jobs: [DeliveredJob]) async {
         for job in jobs {
-            while state.isFull, failure == nil, !isOver { await change() }
+            if state.isFull {
+                perform()
+                await wait { !$0.isFull }
+                // Whoever delivers is leaving; a job that was not taken is delivered again to the next owner.
+                if Task.isCancelled { return }
+            }
             state.deliver(job, now: now())
         }
-        changed()
+        perform()
+    }
+
+    /// Waits until the state is so, the worker has failed, or the task is cancelled.
+    private func wait(until holds: (WorkerState) -> Bool) async {
+        await withTaskCancellationHandler {
+            while !holds(state), failure == nil, !Task.isCancelled {
+                await withCheckedContinuation { waiters.append($0) }
+            }
+        } onCancel: {
+            Task { await perform() }
+        }
     }
 
     // MARK: Fetching
 
-    /// Starts what can be started, and wakes those who wait for a change.
-    private func changed() {
+    /// Does what the state asks for after a change: starts fetches, gives others up, tells events, sets the timer, and
+    /// wakes those who wait.
+    private func perform() {
         if failure == nil, !isOver {
             for order in state.nextFetches(now: now()) { start(order) }
         }
@@ -118,7 +132,7 @@ public actor Worker: JobReceiver {
     private func finish(_ order: FetchOrder, _ result: Result<Page, SourceError>) {
         fetches[order.ticket] = nil
         state.fetched(order, result, now: now())
-        changed()
+        perform()
     }
 
     // MARK: Committing
@@ -132,7 +146,7 @@ public actor Worker: JobReceiver {
                     failure = error
                     onFailure()
                 }
-                changed()
+                perform()
             } else if isOver {
                 return
             } else {
@@ -147,7 +161,7 @@ public actor Worker: JobReceiver {
     private func sweepLoop() async {
         while !Task.isCancelled {
             state.sweep(now: now())
-            changed()
+            perform()
             try? await Task.sleep(for: .seconds(600))
         }
     }
@@ -160,19 +174,9 @@ public actor Worker: JobReceiver {
         let task = Task {
             guard (try? await Task.sleep(for: max(.milliseconds(1), wake - now))) != nil else { return }
             timer = nil
-            changed()
+            perform()
         }
         timer = (wake, task)
     }
 
-    private func change() async { await withCheckedContinuation { waiters.append($0) } }
-}
-
-extension Timestamp {
-    /// The system's clock.
-    public static var now: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-    }
 }

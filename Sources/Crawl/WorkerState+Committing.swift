@@ -80,6 +80,8 @@ extension WorkerState {
     /// The crawl is at rest: what came meanwhile is admitted by what is now committed.
     private mutating func leave(_ walk: Walk, now: Timestamp) {
         remove(walk.key)
+        // Jobs that were absorbed while the step was under way are behind it now.
+        partitions[walk.key.partition]?.offsets.finish(walk.jobs)
         for follower in walk.followers { admit(follower, now: now) }
     }
 }

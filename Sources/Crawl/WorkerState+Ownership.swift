@@ -1,7 +1,7 @@
 extension WorkerState {
     /// The partition is owned, and this is its ledger.
     package mutating func assign(_ partition: AssignedPartition, now: Timestamp) {
-        if let earlier = partitions[partition.owned.partition] { drop([earlier.owned]) }
+        if let earlier = partitions[partition.owned.partition] { drop([earlier.owned], lost: true) }
         partitions[partition.owned.partition] = OwnedPartition(partition)
         tell(.assigned(partition.owned, crawls: partition.ledger.count))
     }
@@ -29,7 +29,8 @@ extension WorkerState {
     }
 
     /// The partitions are not owned any more.
-    package mutating func drop(_ owned: [PartitionEpoch]) {
+    package mutating func drop(_ owned: [PartitionEpoch], lost: Bool = false) {
+        tell(.givenUp(owned, lost: lost))
         for owned in owned where isCurrent(owned) { partitions[owned.partition] = nil }
         for (key, walk) in walks where owned.contains(walk.owned) { remove(key) }
     }

@@ -59,7 +59,7 @@ extension ConformanceStage {
 
     func jobComesBackAsWritten() async throws {
         let cursors: [PageCursor?] = [
-            nil, .page(0), .page(-3), .offset(9_007_199_254_740_993), .url("https://upstream.invalid/p?a=1&b=%2F+é"),
+            nil, .page(0), .page(3), .offset(9_007_199_254_740_993), .url("https://upstream.invalid/p?a=1&b=%2F+é"),
             .token(RawJSON("\" ab+cd/ef== \"")), .token(RawJSON("0")), .token(RawJSON("18446744073709551616")),
             .token(RawJSON("{\"z\":1.0,\"a\":[null,false]}")),
         ]
@@ -72,7 +72,8 @@ extension ConformanceStage {
             step.next = Job(
                 crawl: "crawl-\(number)",
                 action: .next(Continuation(run: 7, step: Int64(number), cursor: cursor, pages: 3, items: 41)),
-                source: "products", params: ["category": "späte \"Äpfel\"", "": ""], from: cursor, follow: number > 0,
+                source: "products", params: ["category": "späte \"Äpfel\"", "none": ""], from: cursor,
+                follow: number > 0,
                 limits: Limits(
                     maxPages: 9, maxItems: number == 0 ? nil : 100, deadline: Timestamp(milliseconds: 1_900_000_000_123)
                 ),

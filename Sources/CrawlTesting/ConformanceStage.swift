@@ -1,10 +1,10 @@
 import Crawl
-import Synchronization
+import Threads
 
 /// The members that one requirement plays with, and what it needs to do so.
 final class ConformanceStage: Sendable {
     let log: any LogUnderTest
-    private let members = Mutex<[ConformanceMember]>([])
+    private let members = Monitor<[ConformanceMember]>([])
 
     init(_ log: any LogUnderTest) { self.log = log }
 
@@ -71,7 +71,7 @@ final class ConformanceMember: Sendable {
     let receiver = RecordingReceiver()
     private let patience: Duration
     private let running: Task<Void, any Error>
-    private let isAbandoned = Mutex(false)
+    private let isAbandoned = Monitor(false)
 
     init(_ log: any CrawlLog, patience: Duration) {
         self.log = log

@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Holds tasks back until it is opened. Open at first.
 public final class Gate: Sendable {
@@ -7,7 +7,7 @@ public final class Gate: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     public init() {}
 

@@ -1,5 +1,5 @@
 import Crawl
-import Synchronization
+import Threads
 
 /// A `MemoryBroker` that several `MemoryLog`s share, and the way to wait for a change of it.
 public final class MemoryCluster: Sendable {
@@ -10,10 +10,10 @@ public final class MemoryCluster: Sendable {
         var newestWaiter = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Monitor<State>
 
     public init(_ broker: MemoryBroker = MemoryBroker()) {
-        state = Mutex(State(broker: broker))
+        state = Monitor(State(broker: broker))
     }
 
     /// Looks at the broker without changing it.

@@ -1,5 +1,5 @@
 import Crawl
-import Synchronization
+import Threads
 
 /// The crawl log of one member of a `MemoryCluster`'s group.
 ///
@@ -28,7 +28,7 @@ public final class MemoryLog: CrawlLog {
     private let cluster: MemoryCluster
     private let jobsADelivery: Int
     private let disturb: @Sendable (CommitPoint) async -> Disturbance?
-    private let state = Mutex(State())
+    private let state = Monitor(State())
 
     private struct State {
         var member: Int?

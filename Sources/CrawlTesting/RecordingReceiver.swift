@@ -1,5 +1,5 @@
 import Crawl
-import Synchronization
+import Threads
 
 /// A receiver that writes down what a log delivers, and lets a test wait for it or hold it up.
 public final class RecordingReceiver: JobReceiver {
@@ -32,7 +32,7 @@ public final class RecordingReceiver: JobReceiver {
         var expired: Set<Int> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     /// Holds `revoking` back while it is closed.
     public let revocation = Gate()
     /// Holds `deliver` back while it is closed.

@@ -1,10 +1,10 @@
 import Crawl
-import Synchronization
+import Threads
 
 /// A source that answers from a `Script`, the same way each time, and counts what it was asked.
 public final class ScriptedSource: PageSource {
     public let script: Script
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let beforeAnswer: @Sendable (PageRequest) async -> Void
 
     private struct State {

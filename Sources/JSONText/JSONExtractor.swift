@@ -6,7 +6,7 @@
 public struct JSONExtractor: Sendable, Hashable {
     public let items: JSONPointer?
     public let signals: [JSONPointer]
-    /// Texts nested deeper than this are refused. At most 1024, which is the default.
+    /// Texts nested deeper than this are refused. Defaults to 1024; more than 1088 is 1088.
     public let maxDepth: Int
 
     /// - Parameters:

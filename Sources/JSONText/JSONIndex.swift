@@ -1,12 +1,13 @@
 import CSimdjson
-import Synchronization
+import Threads
 
 /// Memory for the token positions of one document at a time; the owner of simdjson's parser.
 ///
 /// Sendable without a check: it is reached through `borrow` only, which gives it to one caller at a time.
 final class JSONIndex: @unchecked Sendable {
-    /// More levels than this are refused, whatever a caller allows.
-    static let deepest = 1_024
+    /// More levels than this are refused, whatever a caller allows. A little more than the default of an extractor, so
+    /// that what was taken from one text can be put into another and read again.
+    static let deepest = 1_088
 
     private let handle: OpaquePointer
     /// Room for the containers that are open while a document is checked.
@@ -53,7 +54,7 @@ final class JSONIndex: @unchecked Sendable {
 
     // MARK: A few indexes are kept, so that a page costs no allocation.
 
-    private static let kept = Mutex<[JSONIndex]>([])
+    private static let kept = Monitor<[JSONIndex]>([])
     private static let mostKept = 16
     /// Larger ones are given back to the system: the positions take four bytes for each byte of text.
     private static let largestKept = 1 << 20

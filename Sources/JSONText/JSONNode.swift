@@ -20,7 +20,7 @@ public struct JSONNode: Sendable, Hashable {
 
     /// Reads a whole text.
     /// - Parameters:
-    ///   - maxDepth: levels of arrays and objects, at most 1024.
+    ///   - maxDepth: levels of arrays and objects; more than 1088 is 1088.
     ///   - maxBytes: bytes of text.
     /// - Throws: `notUTF8`, `malformed`, `tooDeep` or `tooLarge`.
     public static func parse(

@@ -121,11 +121,15 @@ public struct TransactionConfiguration: Sendable {
     /// The coordinator aborts a transaction that is open for longer: how long a crashed producer can hold readers
     /// up. Defaults to 10 s, which is much more than a transaction takes here and less than a session.
     public var transactionTimeout: Duration
+    /// Is told how far each transaction is, on the transaction thread; it is aborted if this throws. For tests that let
+    /// something happen in the middle. Defaults to nothing.
+    public var reached: @Sendable (TransactionStep) throws(KafkaError) -> Void
 
     public init(_ producer: ProducerConfiguration, identity: TransactionalIdentity) {
         self.producer = producer
         self.identity = identity
         self.transactionTimeout = .seconds(10)
+        self.reached = { _ throws(KafkaError) in }
     }
 }
 

@@ -1,4 +1,6 @@
 import CRdKafka
+import Synchronization
+import Threads
 
 /// The one owner of a librdkafka client. Whoever makes a call is counted, so that it is never freed under a call.
 final class ClientHandle: Sendable {
@@ -19,7 +21,7 @@ final class ClientHandle: Sendable {
         rd_kafka_conf_set_log_cb(native) { client, level, facility, line in
             guard let client, let opaque = rd_kafka_opaque(client), let facility, let line else { return }
             let sink = Unmanaged<LogSink>.fromOpaque(opaque).takeUnretainedValue()
-            sink.report(
+            sink.take(
                 ClientReport(
                     level: Int(level), facility: String(cString: facility), message: String(cString: line)))
         }
@@ -45,14 +47,32 @@ final class ClientHandle: Sendable {
         return try body(native)
     }
 
+    /// True once an established connection broke. The log line that tells so is written by the broker's thread before it
+    /// sends anything again; the error event comes later, and repeated ones are suppressed.
+    var hasLostConnection: Bool { sink.hasLostConnection.load(ordering: .relaxed) }
+
+    /// The same error with what last went wrong with a broker, if that may be why: a time-out alone tells nobody that a
+    /// name does not resolve or a password is wrong.
+    func explained(_ error: KafkaError) -> KafkaError {
+        guard error.disposition == .retriable, let cause = sink.lastFailure.withLock({ $0 }) else { return error }
+        var explained = error
+        explained.reason += " (\(cause))"
+        return explained
+    }
+
     /// The client, for the one thread that will free it.
     var forOwner: OpaquePointer { state.withLock { $0.native! } }
+
+    /// Lets no more calls in and waits until those under way have ended.
+    func waitForCalls() {
+        state.update { $0.isClosing = true }
+        state.wait { $0.calls == 0 }
+    }
 
     /// Waits for the calls under way and frees the client. `leavesGroup` false skips what a consumer does to leave,
     /// which may never end when it was not closed properly.
     func destroy(leavesGroup: Bool = true) {
-        state.update { $0.isClosing = true }
-        state.wait { $0.calls == 0 }
+        waitForCalls()
         let native = state.withLock { state in
             defer { state.native = nil }
             return state.native
@@ -80,8 +100,19 @@ final class ClientHandle: Sendable {
 
 /// Where librdkafka's log callback finds the way back into Swift.
 private final class LogSink: Sendable {
-    let report: @Sendable (ClientReport) -> Void
+    private let report: @Sendable (ClientReport) -> Void
+    let hasLostConnection = Atomic(false)
+    let lastFailure = Monitor<String?>(nil)
+
     init(_ report: @escaping @Sendable (ClientReport) -> Void) { self.report = report }
+
+    func take(_ line: ClientReport) {
+        if line.facility == "FAIL" {
+            if line.message.contains("in state UP") { hasLostConnection.store(true, ordering: .relaxed) }
+            lastFailure.withLock { $0 = line.message }
+        }
+        report(line)
+    }
 }
 
 /// The text of a buffer that C wrote a string into.

@@ -14,7 +14,7 @@ struct ClientSettings {
         report = client.report
         let common = [
             "reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "1000", "socket.nagle.disable": "true",
-            "socket.timeout.ms": "10000", "log.connection.close": "false",
+            "socket.timeout.ms": "10000",
         ]
         properties = common.merging(defaults) { $1 }.merging(client.properties) { $1 }.map { ($0.key, $0.value) }
         set("bootstrap.servers", client.bootstrapServers)

@@ -1,4 +1,5 @@
 import CRdKafka
+import Threads
 
 /// Is told which partitions come and go. All calls come from the consumer's poll thread, one at a time.
 public protocol RebalanceHandler: Sendable {
@@ -38,9 +39,12 @@ public final class Consumer: Sendable {
     /// The next records, in offset order for each partition; at least one. `nil` when the consumer was closed, empty when
     /// the task was cancelled. Throws when the consumer is of no use any more, for example fenced. One task at a time.
     public func nextBatch(max: Int = 256) async throws(KafkaError) -> [ConsumedRecord]? {
-        let batch = try await core.mailbox.take(max: max)
-        core.roomWasMade()
-        return batch?.filter { core.ownership.delivers($0.owned) }
+        while true {
+            guard let taken = try await core.mailbox.take(max: max) else { return nil }
+            core.roomWasMade()
+            let batch = taken.filter { core.ownership.delivers($0.owned) }
+            if !batch.isEmpty || Task.isCancelled { return batch }
+        }
     }
 
     /// What is owned now.
@@ -72,6 +76,12 @@ public final class Consumer: Sendable {
         return outcome ?? .abandoned
     }
 
+    /// Ends without a word, as a killed process does: the group waits for the session time-out. For tests.
+    func crash() {
+        core.crash()
+        core.requestClose(within: .zero)
+    }
+
     /// Group metadata for a transaction that touches the partitions: fetched for it and checked.
     func groupMetadata(for partitions: [OwnedPartition]) throws(KafkaError) -> GroupMetadata {
         try core.groupMetadata(for: partitions)
@@ -87,12 +97,16 @@ public enum CloseOutcome: Sendable, Hashable {
 
 /// What the poll thread and the callers of a consumer share.
 final class ConsumerCore: Sendable {
-    enum Command: Sendable { case open(OwnedPartition), close(OwnedPartition) }
+    enum Command: Sendable {
+        case open(OwnedPartition)
+        case close(OwnedPartition)
+    }
 
     private struct State {
         var commands: [Command] = []
         var closeBy: ContinuousClock.Instant?
         var heldBack = false
+        var hasCrashed = false
         var outcome: CloseOutcome?
     }
 
@@ -143,6 +157,10 @@ final class ConsumerCore: Sendable {
         state.update { if $0.closeBy == nil { $0.closeBy = .now + limit } }
         wakePollThread()
     }
+
+    func crash() { state.update { $0.hasCrashed = true } }
+
+    var hasCrashed: Bool { state.withLock { $0.hasCrashed } }
 
     var closeBy: ContinuousClock.Instant? { state.withLock { $0.closeBy } }
 

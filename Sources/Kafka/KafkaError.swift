@@ -39,6 +39,9 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(name): \(reason)" }
 
+    /// True if an ACL is in the way, or the client could not show who it is: it goes on only when a person changes that.
+    public var isUnauthorized: Bool { Code.unauthorized.contains(code) }
+
     /// True if the broker or this client refused a record because it is too large.
     public var isRecordTooLarge: Bool { code == .messageTooLarge || code == .recordListTooLarge }
 }
@@ -110,6 +113,12 @@ extension KafkaError.Code {
         }
     }
 
+    static let unauthorized: Set<Self> = [
+        .topicAuthorizationFailed, .groupAuthorizationFailed, Self(RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED),
+        Self(RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED), Self(RD_KAFKA_RESP_ERR__AUTHENTICATION),
+        Self(RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED),
+    ]
+
     /// Conditions that pass by themselves.
     private static let passing: Set<Self> = [
         .transport, .allBrokersDown, .timedOut, .messageTimedOut, .queueFull, .leaderNotAvailable,
@@ -137,6 +146,11 @@ extension KafkaError {
     /// (requires_abort), and aborting even "succeeds"; but the producer is fenced all the same. The code wins.
     init(consuming native: OpaquePointer) {
         defer { rd_kafka_error_destroy(native) }
+        self.init(borrowing: native)
+    }
+
+    /// Reads an error object that belongs to someone else.
+    init(borrowing native: OpaquePointer) {
         self.init(Code(rd_kafka_error_code(native)), String(cString: rd_kafka_error_string(native)))
         if disposition == .fenced { return }
         if rd_kafka_error_is_fatal(native) != 0 {
@@ -148,5 +162,14 @@ extension KafkaError {
         } else if disposition != .fatal {
             disposition = .permanent
         }
+    }
+
+    /// The fatal error of a client; `nil` if it has none.
+    init?(fatalOf client: OpaquePointer) {
+        var message = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(client, &message, message.count)
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
+        self.init(code, text(message))
+        if disposition != .fenced { disposition = .fatal }
     }
 }

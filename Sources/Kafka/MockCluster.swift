@@ -1,4 +1,11 @@
 import CRdKafka
+import Threads
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Musl
+#endif
 
 /// librdkafka's mock cluster: brokers inside this process, for tests of calls, error classes and time-outs, and for demos.
 ///
@@ -10,6 +17,8 @@ public final class MockCluster: Sendable {
     /// Brokers listen here, on 127.0.0.1.
     public let bootstrapServers: String
     private let cluster: Cluster
+    /// Keeps the ports of brokers that are down.
+    private let reserved = Monitor<[Int: PortReservation]>([:])
 
     private struct Cluster: @unchecked Sendable { let native: OpaquePointer }
 
@@ -63,11 +72,14 @@ public final class MockCluster: Sendable {
     /// Cuts the broker's connections and refuses new ones.
     public func setDown(broker: Int) throws(KafkaError) {
         try check(rd_kafka_mock_broker_set_down(cluster.native, existing(broker)))
+        let port = bootstrapServers.split(separator: ",")[broker - 1].split(separator: ":").last.flatMap { UInt16($0) }
+        reserved.withLock { $0[broker] = port.flatMap(PortReservation.init) }
     }
 
     /// The broker listens again, on the same port.
     public func setUp(broker: Int) throws(KafkaError) {
         try check(rd_kafka_mock_broker_set_up(cluster.native, existing(broker)))
+        reserved.withLock { $0[broker] = nil }
     }
 
     public func setRoundTrip(_ time: Duration, broker: Int) throws(KafkaError) {
@@ -105,4 +117,28 @@ public final class MockCluster: Sendable {
     private func check(_ code: rd_kafka_resp_err_t) throws(KafkaError) {
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code) }
     }
+}
+
+/// A port of 127.0.0.1 that is bound and not listened on, so that the kernel gives it to nobody else, while whoever sets
+/// SO_REUSEADDR may still listen there. librdkafka aborts the process if a broker comes up and its port is taken.
+private final class PortReservation: Sendable {
+    private let descriptor: Int32
+
+    init?(_ port: UInt16) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var on: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+        }
+        if status != 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
 }

@@ -55,7 +55,15 @@ extension ConsumedRecord {
 
     /// What it takes in memory, roughly.
     var size: Int {
-        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) } + 128
+        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
+            + 128
+    }
+}
+
+extension ProducerRecord {
+    /// Bytes of key, value and headers.
+    var size: Int {
+        (key?.count ?? 0) + (value?.count ?? 0) + headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 
 /// Which partitions this member owns, and since which epoch. Written by the poll thread, read by whoever commits.
 ///
@@ -11,7 +12,7 @@ final class Ownership: Sendable {
         /// The member id at the last assignment; empty after membership was lost.
         var member = ""
     }
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let topic: String
 
     /// Epochs are counted for the whole process: no two ownerships of any consumer share one.

@@ -11,6 +11,7 @@ final class PollLoop {
     private var batch: [ConsumedRecord] = []
     private var letsThrough = true
     private var wasAssigned = false
+    private var isCooperative = false
 
     /// A partition that is assigned.
     private struct Partition {
@@ -109,17 +110,9 @@ final class PollLoop {
 
     private func take(error event: OpaquePointer, _ client: OpaquePointer) {
         let code = rd_kafka_event_error(event)
-        var reason = String(cString: rd_kafka_event_error_string(event))
-        if rd_kafka_event_error_is_fatal(event) != 0 || code == RD_KAFKA_RESP_ERR__FATAL {
-            var message = [CChar](repeating: 0, count: 512)
-            let cause = rd_kafka_fatal_error(client, &message, message.count)
-            reason = text(message)
-            var error = KafkaError(cause, reason)
-            if error.disposition != .fenced { error.disposition = .fatal }
-            return fail(error)
-        }
+        if let fatal = KafkaError(fatalOf: client) { return fail(fatal) }
         if code == RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED { loseAll() }
-        fail(unless: KafkaError(code, reason))
+        fail(unless: KafkaError(code, String(cString: rd_kafka_event_error_string(event))))
     }
 
     /// Ends the consumer if the error does not pass by itself.
@@ -132,8 +125,8 @@ final class PollLoop {
 
     private func fail(_ error: KafkaError) {
         core.report(ClientReport(level: 3, facility: error.name, message: error.reason))
-        core.mailbox.finish(error)
         if error.disposition == .fenced || error.disposition == .fatal { loseAll() }
+        core.mailbox.finish(error)
     }
 
     private func loseAll() {
@@ -145,11 +138,17 @@ final class PollLoop {
     // MARK: Rebalance
 
     private func rebalance(_ client: OpaquePointer, _ event: OpaquePointer) {
-        guard let list = rd_kafka_event_topic_partition_list(event) else { return }
+        // Every rebalance is answered, or the group waits for ever.
+        guard let list = rd_kafka_event_topic_partition_list(event) else {
+            return answer(rd_kafka_assign(client, nil))
+        }
         let numbers = PartitionEntry.all(of: list).map(\.partition.partition)
-        let isCooperative = String(cString: rd_kafka_rebalance_protocol(client)) == "COOPERATIVE"
+        // While the consumer closes there may be no answer; the protocol does not change.
+        if let name = rd_kafka_rebalance_protocol(client).map({ String(cString: $0) }), name != "NONE" {
+            isCooperative = name == "COOPERATIVE"
+        }
         switch rd_kafka_event_error(event) {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: assign(client, list, numbers, isCooperative)
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: assign(client, list, numbers)
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
             giveUp(numbers, isLost: rd_kafka_assignment_lost(client) != 0)
             if isCooperative {
@@ -165,8 +164,7 @@ final class PollLoop {
     }
 
     private func assign(
-        _ client: OpaquePointer, _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>, _ numbers: [Int32],
-        _ isCooperative: Bool
+        _ client: OpaquePointer, _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>, _ numbers: [Int32]
     ) {
         wasAssigned = true
         var queues: [Int32: OpaquePointer] = [:]
@@ -233,21 +231,28 @@ final class PollLoop {
         let deadline = core.closeBy ?? .now
         // librdkafka before 2.3 crashes when a cooperative consumer is closed before its first assignment (#4381).
         let firstAssignment = min(deadline, .now + .seconds(5))
+        let hasCrashed = core.hasCrashed
         while !wasAssigned, !firstAssignment.isPast { serve(client, queue, queue, .milliseconds(50)) }
-        var isClosed = false
-        if wasAssigned, let closing = rd_kafka_queue_new(client) {
-            if let error = rd_kafka_consumer_close_queue(client, closing) { answer(error) }
-            while rd_kafka_consumer_closed(client) == 0, !deadline.isPast {
-                serve(client, closing, closing, .milliseconds(50))
-            }
-            isClosed = rd_kafka_consumer_closed(client) != 0
-            rd_kafka_queue_destroy(closing)
-        }
-        if !isClosed { loseAll() }
+        let hasLeft = wasAssigned && !hasCrashed && closeGroup(client, until: deadline)
+        if hasCrashed { core.mailbox.purge(core.ownership.removeAll()) } else { loseAll() }
         forget(Array(partitions.keys))
         core.mailbox.finish()
         rd_kafka_queue_destroy(queue)
-        core.handle.destroy(leavesGroup: isClosed)
-        core.closed(isClosed || !wasAssigned ? .closed : .abandoned)
+        core.handle.destroy(leavesGroup: hasLeft)
+        core.closed(hasLeft || !deadline.isPast ? .closed : .abandoned)
+    }
+
+    /// False if the deadline came first, or a consumer with a fatal error, which is in no group any more, refused.
+    private func closeGroup(_ client: OpaquePointer, until deadline: ContinuousClock.Instant) -> Bool {
+        let closing = rd_kafka_queue_new(client)!
+        defer { rd_kafka_queue_destroy(closing) }
+        if let error = rd_kafka_consumer_close_queue(client, closing) {
+            answer(error)
+            return false
+        }
+        while rd_kafka_consumer_closed(client) == 0, !deadline.isPast {
+            serve(client, closing, closing, .milliseconds(50))
+        }
+        return rd_kafka_consumer_closed(client) != 0
     }
 }

@@ -24,7 +24,8 @@ extension ClientConfiguration {
             case RD_KAFKA_CONF_OK: continue
             case RD_KAFKA_CONF_UNKNOWN:
                 let nearest = nearestName(to: key, among: knownProperties)
-                problems.append("\(key) is not a property of librdkafka" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+                problems.append(
+                    "\(key) is not a property of librdkafka" + (nearest.map { "; did you mean \($0)?" } ?? ""))
             default: problems.append("\(key): \(text(message))")
             }
         }
@@ -69,7 +70,8 @@ let refusedProperties: [String: String] = {
             "this client relies on it",
             [
                 "group.protocol", "group.remote.assignor", "enable.partition.eof", "allow.auto.create.topics",
-                "log.queue", "log_cb", "error_cb", "rebalance_cb", "stats_cb", "opaque", "enabled_events",
+                "log.queue", "log_level", "log.connection.close", "log_cb", "error_cb", "rebalance_cb", "stats_cb",
+                "opaque", "enabled_events",
             ]
         ),
         ("only `MockCluster` makes mock brokers", ["test.mock.num.brokers", "test.mock.broker.rtt"]),

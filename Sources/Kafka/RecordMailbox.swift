@@ -1,4 +1,4 @@
-import Synchronization
+import Threads
 
 /// Hands records from the poll thread to whoever awaits them, in batches, and says when it is full.
 final class RecordMailbox: Sendable {
@@ -24,9 +24,12 @@ final class RecordMailbox: Sendable {
         }
     }
 
-    private enum End { case closed, failed(KafkaError) }
+    private enum End {
+        case closed
+        case failed(KafkaError)
+    }
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let maxRecords: Int
     private let maxBytes: Int
 

@@ -1,7 +1,7 @@
 import Crawl
 import CrawlTesting
-import Synchronization
 import Testing
+import Threads
 
 struct MemoryLogTests {
     @Test(arguments: CrawlLogConformance.Requirement.allCases, MemoryGroup.Assignment.allCases)
@@ -19,11 +19,11 @@ final class MemoryLogUnderTest: LogUnderTest {
     let patience = Duration.seconds(30)
     let partitions: Int32
     private let cluster: MemoryCluster
-    private let members = Mutex<[(log: MemoryLog, abort: AbortSwitch)]>([])
+    private let members = Monitor<[(log: MemoryLog, abort: AbortSwitch)]>([])
 
     /// Makes the next commit of one member abort.
     private final class AbortSwitch: Sendable {
-        private let isOn = Mutex(false)
+        private let isOn = Monitor(false)
         func turnOn() { isOn.withLock { $0 = true } }
         func take() -> Bool {
             isOn.withLock { isOn in

@@ -312,7 +312,7 @@ extension Transaction {
         desk.deliver(Job(crawl: "c", action: .cancel))
         let transaction = desk.commit()
         #expect(transaction?.deadLetters.map(\.kind) == [.unknownSource, .unusableParams, .unknownCrawl])
-        #expect(transaction?.deadLetters.first?.reason.contains("\"s\"") == true)
+        #expect(transaction?.deadLetters.first?.reason.contains("\"t\" is not known") == true)
         #expect(transaction?.offsets.first?.next == 3)
     }
 

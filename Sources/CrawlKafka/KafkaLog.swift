@@ -1,0 +1,110 @@
+import Crawl
+import Kafka
+import Synchronization
+import Threads
+
+/// The crawl log on Kafka.
+///
+/// A partition of `jobs` goes through four rooms: the consumer's poll thread is told that it comes or goes; `restore`
+/// reads its committed offset and then its ledger; `Membership` tells the receiver, one change after the other; only then
+/// is the partition opened, and its jobs are delivered.
+public final class KafkaLog: CrawlLog {
+    public let maxItemBytes: Int
+    let configuration: KafkaLogConfiguration
+    private let encoder: WireEncoder
+    let producer: TransactionalProducer
+    let member = Monitor<Consumer?>(nil)
+    private let abortsInARow = Atomic(0)
+
+    /// Looks at the topics and readies the transactional producer. Throws if the cluster cannot be reached, or the topics
+    /// are not what they must be.
+    public init(_ configuration: KafkaLogConfiguration) async throws(LogFailure) {
+        do throws(KafkaError) {
+            let admin = try Admin(configuration.client)
+            let facts: TopicFacts
+            do throws(LogFailure) {
+                facts = try await TopicFacts.check(configuration, with: admin)
+            } catch {
+                await admin.close()
+                throw KafkaError(.invalidArgument, error.message)
+            }
+            await admin.close()
+            producer = try await TransactionalProducer.start(configuration.producer(facts))
+            encoder = WireEncoder(topics: configuration.topics, maxRecordBytes: facts.maxRecordBytes)
+            maxItemBytes = WireEncoder.maxItemBytes(maxRecordBytes: facts.maxRecordBytes)
+            self.configuration = configuration
+        } catch {
+            throw LogFailure(error.reason)
+        }
+    }
+
+    public func run(_ receiver: any JobReceiver) async throws(LogFailure) {
+        do throws(KafkaError) {
+            let membership = try Membership(receiver, configuration)
+            let consumer = try Consumer(configuration.consumer, topic: configuration.topics.jobs, handler: membership)
+            member.withLock { $0 = consumer }
+            let changes = Task { await membership.follow(consumer) }
+            let result = await deliver(from: consumer, to: receiver)
+            _ = await consumer.close()
+            membership.end()
+            await changes.value
+            member.withLock { $0 = nil }
+            if case .failure(let error) = result { throw error }
+        } catch {
+            throw LogFailure(error.description)
+        }
+    }
+
+    /// Delivers until the task is cancelled or the consumer is of no use any more.
+    private func deliver(from consumer: Consumer, to receiver: any JobReceiver) async -> Result<Void, KafkaError> {
+        do throws(KafkaError) {
+            while !Task.isCancelled, let records = try await consumer.nextBatch() {
+                if records.isEmpty { continue }
+                await receiver.deliver(
+                    records.map {
+                        WireDecoder.job($0, owned: PartitionEpoch(partition: $0.partition, epoch: $0.epoch))
+                    })
+            }
+            return .success(())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    public func commit(_ transaction: Transaction) async throws(LogFailure) -> CommitOutcome {
+        guard let consumer = member.withLock({ $0 }) else { return .aborted(reason: "not a member of the group") }
+        let records = encoder.records(for: transaction)
+        let offsets = transaction.offsets.map { offset in
+            ConsumedOffset(
+                Kafka.OwnedPartition(
+                    topic: configuration.topics.jobs, partition: offset.owned.partition, epoch: offset.owned.epoch),
+                next: offset.next)
+        }
+        do throws(KafkaError) {
+            switch try await producer.commit(records, offsets: offsets, from: consumer) {
+            case .committed:
+                abortsInARow.store(0, ordering: .relaxed)
+                return .committed
+            case .aborted(let error, let record):
+                // The limits were read at the start; a topic whose limit was lowered since refuses for ever.
+                if error.isRecordTooLarge, let record {
+                    throw KafkaError(error.code, "\(records[record].topic) refuses a record: \(error.reason)")
+                }
+                if error.isUnauthorized { throw error }
+                await waitAfterAbort()
+                return .aborted(reason: error.description)
+            }
+        } catch {
+            throw LogFailure(error.description)
+        }
+    }
+
+    /// The same work comes again at once, and what aborted it (a rebalance, a broker that is away) takes a moment to pass.
+    private func waitAfterAbort() async {
+        let aborts = abortsInARow.add(1, ordering: .relaxed).newValue
+        try? await Task.sleep(for: .milliseconds(5 << min(aborts, 5)))
+    }
+
+    /// Ends the producer. Call it after `run` returned.
+    public func close() async { _ = await producer.close() }
+}

@@ -1,0 +1,85 @@
+import Crawl
+import Kafka
+
+/// How the topics are made, and what a worker looks at before it trusts them.
+public struct TopicLayout: Sendable, Hashable {
+    public var topics: Topics
+    /// Partitions of each topic: at most so many workers have something to do. Defaults to 12.
+    public var partitions: Int
+    /// `nil` is the broker's default.
+    public var replicationFactor: Int?
+    /// The largest record, in bytes. Defaults to 1 MiB.
+    public var maxMessageBytes: Int
+
+    public init(topics: Topics, partitions: Int = 12, replicationFactor: Int? = nil, maxMessageBytes: Int = 1 << 20) {
+        self.topics = topics
+        self.partitions = partitions
+        self.replicationFactor = replicationFactor
+        self.maxMessageBytes = maxMessageBytes
+    }
+
+    /// Jobs and dead letters are kept as long as the ledger remembers an ended crawl, so that a job that is delivered
+    /// again after an offset reset is still recognised.
+    var newTopics: [NewTopic] {
+        let week = ["cleanup.policy": "delete", "retention.ms": "\(7 * 86_400_000)"]
+        let settings = [
+            topics.jobs: week, topics.pages: week, topics.dead: week, topics.crawls: ["cleanup.policy": "compact"],
+        ]
+        return topics.all.map { name in
+            var settings = settings[name] ?? [:]
+            settings["max.message.bytes"] = "\(maxMessageBytes)"
+            return NewTopic(
+                name, partitions: partitions, replicationFactor: replicationFactor, settings: settings)
+        }
+    }
+
+    /// Creates the topics that are not there; says for each whether it was made.
+    public func create(with admin: Admin) async throws(KafkaError) -> [String: TopicCreation] {
+        try await admin.createTopics(newTopics)
+    }
+}
+
+/// What a worker has to know of the topics.
+struct TopicFacts: Sendable, Hashable {
+    var maxRecordBytes: Int
+
+    /// Throws if a topic is missing, or if `jobs` and `crawls` differ in their number of partitions.
+    static func check(
+        _ configuration: KafkaLogConfiguration, with admin: Admin
+    ) async throws(LogFailure) -> TopicFacts {
+        let topics = configuration.topics
+        do throws(KafkaError) {
+            let counts = try await admin.partitionCounts(topics.all)
+            let missing = topics.all.filter { (counts[$0] ?? nil) == nil }
+            guard missing.isEmpty else {
+                throw KafkaError(
+                    .localUnknownTopic,
+                    "no topic \(missing.joined(separator: ", ")): create them with `pagehound topics create`")
+            }
+            guard let jobs = counts[topics.jobs] ?? nil, let crawls = counts[topics.crawls] ?? nil, jobs == crawls
+            else {
+                throw KafkaError(
+                    .invalidArgument,
+                    "\(topics.jobs) has \((counts[topics.jobs] ?? nil) ?? 0) partitions and \(topics.crawls) has "
+                        + "\((counts[topics.crawls] ?? nil) ?? 0); a crawl lives in one partition of both, so they must be equal"
+                )
+            }
+            if let known = configuration.maxRecordBytes { return TopicFacts(maxRecordBytes: known) }
+            var limits: [Int] = []
+            for topic in topics.all { limits.append(await maxMessageBytes(of: topic, with: admin)) }
+            return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes)
+        } catch {
+            throw LogFailure(error.reason)
+        }
+    }
+
+    /// Kafka's own default for `max.message.bytes`, less what it adds.
+    private static let defaultMaxMessageBytes = 1_048_576
+
+    /// A broker that does not tell (librdkafka's mock cluster has no DescribeConfigs, an ACL may forbid it) is taken to
+    /// have the default.
+    private static func maxMessageBytes(of topic: String, with admin: Admin) async -> Int {
+        let settings = try? await admin.topicSettings(topic)
+        return settings?["max.message.bytes"].flatMap { Int($0) } ?? defaultMaxMessageBytes
+    }
+}
