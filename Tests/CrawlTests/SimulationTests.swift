@@ -65,7 +65,7 @@ struct SimulationTests {
     }
 
     private static func report(seed: UInt64, _ problems: [String], lines: Int = 60) -> String {
-        let command = "SIMULATION_SEED=\(seed) swift test --filter SimulationTests"
+        let command = "deploy/simulate --seed \(seed)"
         let trace = trace(seed: seed).suffix(lines).joined(separator: "\n")
         return "seed \(seed): \(problems.joined(separator: "; "))\nreplay: \(command)\n\(trace)"
     }
