@@ -25,7 +25,7 @@ extension WorkerState {
         var jobs: [Int32: [Int64]] = [:]
         var bytes = 0
         // After aborts in a row it tries less at once: a thin line may not take all of it before the transaction times out.
-        while bytes < limits.transactionBytes >> min(abortsInARow, 8), let key = staged.popFirst() {
+        while bytes < max(1, limits.transactionBytes >> min(abortsInARow, 8)), let key = staged.popFirst() {
             guard stagedKeys.remove(key) != nil, var walk = walks[key] else { continue }
             bytes += walk.staged.bytes
             let taken = walk.takeStep()
