@@ -88,7 +88,7 @@ struct Committed {
             let times = Dictionary(numbers.map { ($0, 1) }, uniquingKeysWith: +)
             let missing = (1...count).filter { times[$0] == nil }
             let twice = times.filter { $0.value > 1 }.keys.sorted()
-            faults.append("\(crawl): \(numbers.count) pages; missing \(missing), more than once \(twice)")
+            faults.append("\(crawl): \(numbers.count) pages; missing \(missing.count), more than once \(twice)")
             if missing.isEmpty, twice.isEmpty { faults.append("\(crawl): out of order \(numbers)") }
         }
         let identities = batches.flatMap(\.items).map(\.identity)
