@@ -113,7 +113,9 @@ public struct StopRules: Sendable {
         switch (pagination.strategy, record.cursor) {
         case (.offset(let first), .offset(let offset)): offset - first
         case (.pageNumber(let first), _):
-            record.items + record.oversizedItems + skippedPages(from: first) * Int64(pagination.pageSize ?? 0)
+            // A server that gives less than it is asked for has skipped less, too.
+            record.items + record.oversizedItems
+                + skippedPages(from: first) * Int64(min(pagination.pageSize ?? 0, page.items.count))
         default: record.items + record.oversizedItems
         }
     }
@@ -153,7 +155,7 @@ public struct StopRules: Sendable {
 
     /// Rule 11. It comes after the rules that find the end, so that a limit on the exact boundary is no truncation (case E15).
     private func limit() -> CrawlRecord.End? {
-        if let pages = record.limits.maxPages, record.pages + 1 >= pages {
+        if let pages = record.limits.maxPages, record.pages + (page.items.isEmpty ? 0 : 1) >= pages {
             return .init(.truncated, .limitHit, error: "max_pages: \(pages)")
         }
         if let items = record.limits.maxItems, itemsReceived >= items {

@@ -29,7 +29,7 @@ extension WorkerState {
     }
 
     /// The partitions are not owned any more.
-    package mutating func drop(_ owned: [PartitionEpoch], lost: Bool) {
+    package mutating func drop(_ owned: [PartitionEpoch], lost: Bool = false) {
         tell(.givenUp(owned, lost: lost))
         for owned in owned where isCurrent(owned) { partitions[owned.partition] = nil }
         for (key, walk) in walks where owned.contains(walk.owned) { remove(key) }

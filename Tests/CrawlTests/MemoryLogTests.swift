@@ -16,9 +16,10 @@ struct MemoryLogTests {
 /// The log in memory with the outside view that the conformance suite needs.
 final class MemoryLogUnderTest: LogUnderTest {
     let capabilities = Set(LogCapability.allCases)
-    let patience = Duration.seconds(30)
+    let patience: Duration
     let partitions: Int32
     private let cluster: MemoryCluster
+    private let lapse: LapsedLog.Lapse?
     private let members = Monitor<[(log: MemoryLog, abort: AbortSwitch)]>([])
 
     /// Makes the next commit of one member abort.
@@ -33,8 +34,11 @@ final class MemoryLogUnderTest: LogUnderTest {
         }
     }
 
-    init(_ cluster: MemoryCluster) {
+    /// - Parameter lapse: what the members do wrong.
+    init(_ cluster: MemoryCluster, patience: Duration = .seconds(30), lapse: LapsedLog.Lapse? = nil) {
         self.cluster = cluster
+        self.patience = patience
+        self.lapse = lapse
         partitions = cluster.read(\.partitions)
     }
 
@@ -44,13 +48,18 @@ final class MemoryLogUnderTest: LogUnderTest {
             point == .sent && abort.take() ? .abort(reason: "on demand") : nil
         }
         members.withLock { $0.append((log, abort)) }
-        return log
+        return lapse.map { LapsedLog(log, $0) } ?? log
     }
 
-    func crash(_ member: any CrawlLog) async throws { (member as? MemoryLog)?.crash() }
+    private func log(of member: any CrawlLog) -> MemoryLog? {
+        (member as? LapsedLog)?.log ?? member as? MemoryLog
+    }
+
+    func crash(_ member: any CrawlLog) async throws { log(of: member)?.crash() }
 
     func abortNextCommit(of member: any CrawlLog) async throws {
-        members.withLock { $0.first { $0.log === member as? MemoryLog } }?.abort.turnOn()
+        let log = log(of: member)
+        members.withLock { $0.first { $0.log === log } }?.abort.turnOn()
     }
 
     func produce(_ trigger: Trigger, to partition: Int32) async throws -> JobPosition {

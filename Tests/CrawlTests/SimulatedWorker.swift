@@ -13,15 +13,19 @@ struct SimulatedWorker {
         var phase: CommitPhase
         /// Why the broker refused it, if it did.
         var refusal: MemoryBroker.Refusal?
+        /// The connection broke: the worker will hear that it was aborted, whether or not that is true.
+        var isLost = false
     }
 
     /// Something that a worker can do now.
-    enum Move { case heartbeat, restore, poll, answer, commit }
+    enum Move { case heartbeat, restore, poll, deliver, answer, commit }
 
     let name: String
     var member: Int
     var state: WorkerState
     var fetches: [FetchOrder] = []
+    /// Jobs that were read and not taken yet, perhaps of partitions that are gone by now.
+    var inbox: [DeliveredJob] = []
     var restoring: [PartitionEpoch] = []
     var ready: [PartitionEpoch] = []
     var revoking: [PartitionEpoch] = []
@@ -30,6 +34,9 @@ struct SimulatedWorker {
     var isStopping = false
     /// It does nothing before this turn, like a process that got SIGSTOP.
     var stalledUntil = 0
+    /// It does not ask the broker for anything before this turn, but goes on with what it has, as a process whose poll
+    /// loop hangs.
+    var deafUntil = 0
 
     init(name: String, member: Int, state: WorkerState) {
         self.name = name
@@ -97,6 +104,7 @@ struct SimulatedWorker {
     /// Takes the transaction one step further. A refusal aborts it.
     mutating func advanceCommit(_ broker: inout MemoryBroker) {
         guard var step = commit else { return }
+        if step.isLost { return abort("the connection broke", &broker) }
         switch step.phase {
         case .begun:
             step.refusal = broker.write(step.transaction, in: step.id)

@@ -15,15 +15,22 @@ struct Simulation {
     /// Members whose process is gone; the broker has not noticed.
     var ghosts: [Int] = []
     var notes = SimulationNotes()
+    /// Events so far.
+    var turn = 0
     let trace: Trace?
     private var newestWorker = 0
 
+    /// - Parameters:
+    ///   - defects: rules of the broker that are broken; then the schedule is a long one with many workers, to show it soon.
+    ///   - traced: keeps in words what happens.
     init(seed: UInt64, defects: Set<MemoryBroker.Defect> = [], traced: Bool = false) {
         self.seed = seed
         generator = SplitMix64(seed: seed)
-        plan = SimulationPlan(using: &generator)
+        let start = Timestamp(milliseconds: 1_000_000)
+        plan = SimulationPlan(now: start, using: &generator)
+        if !defects.isEmpty { (plan.workers, plan.chaos, plan.misfortunes) = (3, 160, 5) }
         broker = MemoryBroker(partitions: plan.partitions, assignment: plan.assignment, defects: defects)
-        broker.now = Timestamp(milliseconds: 1_000_000)
+        broker.now = start
         trace = traced ? Trace() : nil
     }
 
@@ -57,12 +64,12 @@ struct Simulation {
         log("\(worker.name) crashes\(worker.commit.map { "; its transaction was \($0.phase)" } ?? "")")
     }
 
-    /// The member gives up what it has and joins again, with a producer that fences its own open transaction.
+    /// The worker loses what it has and joins again, with a producer that fences its own open transaction. What became
+    /// of the transaction under way, the worker is told later.
     mutating func rejoin(_ index: Int) {
         broker.remove(workers[index].member)
         broker.timeOutTransactions(of: workers[index].member)
         workers[index].lose()
-        workers[index].abort("the member joined again", &broker)
         workers[index].member = broker.join()
         log("\(workers[index].name) joins again as member \(workers[index].member)")
     }
@@ -70,9 +77,12 @@ struct Simulation {
     /// What the worker can do now. What it tries in vain is not listed again before something changed.
     mutating func move(_ index: Int) -> Bool {
         var moves: [SimulatedWorker.Move] = []
-        if broker.group.hasNews(for: workers[index].member) { moves.append(.heartbeat) }
-        if !workers[index].restoring.isEmpty { moves.append(.restore) }
-        if !workers[index].ready.isEmpty { moves.append(.poll) }
+        if workers[index].deafUntil <= turn {
+            if broker.group.hasNews(for: workers[index].member) { moves.append(.heartbeat) }
+            if !workers[index].restoring.isEmpty { moves.append(.restore) }
+            if !workers[index].ready.isEmpty { moves.append(.poll) }
+        }
+        if !workers[index].inbox.isEmpty { moves.append(.deliver) }
         if !workers[index].fetches.isEmpty { moves.append(.answer) }
         moves.append(.commit)
         moves.shuffle(using: &generator)
@@ -96,6 +106,9 @@ struct Simulation {
             log("\(workers[index].name) restored \(owned.partition)/\(owned.epoch)")
             return true
         case .poll: return poll(index)
+        case .deliver:
+            deliver(index)
+            return true
         case .answer:
             answer(index)
             return true
@@ -109,21 +122,24 @@ struct Simulation {
             let owned = workers[index].ready[(first + turn) % workers[index].ready.count]
             let jobs = broker.poll(owned, for: workers[index].member, limit: 1 + draw(0..<3))
             if jobs.isEmpty { continue }
-            for job in jobs {
-                log("\(workers[index].name) gets \(owned.partition)@\(job.position.offset) \(job.content.summary)")
-                workers[index].state.deliver(job, now: broker.now)
-            }
+            workers[index].inbox += jobs
             return true
         }
         return false
     }
 
+    private mutating func deliver(_ index: Int) {
+        let job = workers[index].inbox.removeFirst()
+        log("\(workers[index].name) gets \(job.owned.partition)@\(job.position.offset) \(job.content.summary)")
+        workers[index].state.deliver(job, now: broker.now)
+    }
+
     /// Any of the fetches under way ends.
     private mutating func answer(_ index: Int) {
         let order = workers[index].fetches.remove(at: draw(0..<workers[index].fetches.count))
-        guard let crawl = plan.crawls.first(where: { $0.id == order.request.crawl }) else { return }
+        guard let crawl = plan.crawls.first(where: { $0.sourceName == order.source }) else { return }
         let result = crawl.source.answer(order.request)
-        log("\(workers[index].name) fetched \(order.request.crawl) page \(order.request.page): \(result.summary)")
+        log("\(workers[index].name) fetched \(crawl.name) page \(order.request.page): \(result.summary)")
         workers[index].state.fetched(order, result, now: broker.now)
     }
 

@@ -2,23 +2,36 @@ import CrawlTesting
 
 @testable import Crawl
 
-/// What users and administrators did in a schedule; the oracle judges by it.
+/// What users and administrators did in a schedule; the oracle judges by it. Crawls go by their name in the plan.
 struct SimulationNotes {
-    /// Jobs that may begin a run, by crawl: `start` and `restart`.
+    /// Jobs that may begin a run: `start` and `restart`.
     var triggers: [String: [JobPosition]] = [:]
-    /// Crawls that somebody cancelled or restarted at least once.
-    var cancelled: Set<String> = []
-    /// Other words about crawls that may not be known yet.
+    /// Jobs that may cancel a run: `cancel` and `restart`.
+    var cancels: [String: Int] = [:]
+    var resumes: [String: Int] = [:]
+    /// Words about crawls that may not be known yet.
     var steers = 0
     var unusable = 0
     /// How often the group read everything again.
     var resets = 0
-    /// Once there was a reset, by crawl: runs that were there then, and triggers that were not handled by then.
+    /// Once there was a reset: runs that were there then, and triggers that were not handled by then.
     var runsAtMost: [String: Int] = [:]
 
-    mutating func addTrigger(of crawl: String, _ position: JobPosition) {
-        triggers[crawl, default: []].append(position)
-        runsAtMost[crawl]? += 1
+    mutating func note(_ action: Job.Action, of crawl: String, at position: JobPosition) {
+        switch action {
+        case .start, .restart:
+            triggers[crawl, default: []].append(position)
+            runsAtMost[crawl]? += 1
+            if action == .restart { cancels[crawl, default: 0] += 1 }
+        case .cancel:
+            cancels[crawl, default: 0] += 1
+            steers += 1
+        case .resume:
+            resumes[crawl, default: 0] += 1
+            steers += 1
+        case .pause: steers += 1
+        case .next: break
+        }
     }
 }
 
@@ -27,7 +40,7 @@ extension Simulation {
     mutating func run() throws {
         for _ in 0..<plan.workers { startWorker() }
         for crawl in plan.crawls { trigger(crawl, .start) }
-        for number in 0..<plan.chaos { turn(number) }
+        for _ in 0..<plan.chaos { takeTurn() }
         try settle()
         if plan.resets {
             // A settled group that reads everything again must do nothing at all.
@@ -39,8 +52,9 @@ extension Simulation {
     }
 
     /// One event: mostly a move of a worker, sometimes something that goes wrong.
-    private mutating func turn(_ number: Int) {
-        if draw(0..<100) < plan.misfortunes, let index = victim() { return misfortune(index, number) }
+    private mutating func takeTurn() {
+        turn += 1
+        if draw(0..<100) < plan.misfortunes, let index = victim() { return misfortune(index) }
         switch draw(0..<100) {
         case 0..<5: users()
         case 5..<7: administrator()
@@ -50,10 +64,16 @@ extension Simulation {
         default:
             guard !workers.isEmpty else { return }
             let index = draw(0..<workers.count)
-            if workers[index].stalledUntil > number { return }
-            if !move(index) { passTime() }
+            if workers[index].stalledUntil > turn { return }
+            if !move(index) { idle() }
             leaveIfDone(index)
         }
+    }
+
+    /// A worker has nothing to do: time goes by, or somebody finds it work.
+    private mutating func idle() {
+        if draw(0..<3) > 0 { return passTime() }
+        trigger(plan.crawls[draw(0..<plan.crawls.count)], .start)
     }
 
     /// Half of the misfortunes meet a worker in the middle of a transaction, if there is one.
@@ -69,18 +89,8 @@ extension Simulation {
         var job = crawl.start
         job.action = action
         let position = broker.produce(job, to: crawl.partition)
-        log("user: \(crawl.id) \(action) at \(crawl.partition)@\(position.offset)")
-        switch action {
-        case .start: notes.addTrigger(of: crawl.id, position)
-        case .restart:
-            notes.addTrigger(of: crawl.id, position)
-            notes.cancelled.insert(crawl.id)
-        case .cancel:
-            notes.cancelled.insert(crawl.id)
-            notes.steers += 1
-        case .pause, .resume: notes.steers += 1
-        case .next: break
-        }
+        log("user: \(crawl.name) \(action) at \(crawl.partition)@\(position.offset)")
+        notes.note(action, of: crawl.name, at: position)
     }
 
     private mutating func users() {
@@ -125,7 +135,7 @@ extension Simulation {
     private mutating func resetOffsets() {
         while !workers.isEmpty { crash(workers.count - 1) }
         while !ghosts.isEmpty { bury(0) }
-        for crawl in plan.crawls { notes.runsAtMost[crawl.id] = runsThatMayCome(of: crawl) }
+        for crawl in plan.crawls { notes.runsAtMost[crawl.name] = runsThatMayCome(of: crawl) }
         notes.resets += 1
         log("offsets reset")
         broker.resetOffsets()
@@ -135,8 +145,8 @@ extension Simulation {
     private func runsThatMayCome(of crawl: SimulationPlan.PlannedCrawl) -> Int {
         let runs = broker.ledger(of: crawl.partition).first { $0.crawl == crawl.id }?.run ?? 0
         let committed = broker.committedOffsets[crawl.partition] ?? 0
-        let open = (notes.triggers[crawl.id] ?? []).count { $0.offset >= committed }
-        let earlier = (notes.runsAtMost[crawl.id] ?? .max)
+        let open = (notes.triggers[crawl.name] ?? []).count { $0.offset >= committed }
+        let earlier = (notes.runsAtMost[crawl.name] ?? .max)
         return min(Int(runs) + open, earlier)
     }
 
@@ -161,8 +171,8 @@ extension Simulation {
 
     // MARK: What goes wrong
 
-    private mutating func misfortune(_ index: Int, _ turn: Int) {
-        switch draw(0..<9) {
+    private mutating func misfortune(_ index: Int) {
+        switch draw(0..<10) {
         case 0, 1: crash(index)
         case 2, 3:
             // It goes on later, perhaps in the middle of a transaction, and perhaps as somebody who is no member.
@@ -173,9 +183,13 @@ extension Simulation {
             if draw(0..<3) > 0 { expel(index) }
         case 4: expel(index)
         case 5:
-            // The worker cannot know whether the transaction under way came to something.
-            if workers[index].commit != nil { rejoin(index) }
+            // The log cannot know whether the transaction came to something: it makes the worker begin anew.
+            workers[index].commit?.isLost = true
+            rejoin(index)
         case 6:
+            workers[index].deafUntil = turn + draw(20..<80)
+            expel(index)
+        case 7:
             broker.timeOutTransactions(of: workers[index].member)
             log("\(workers[index].name): its transaction times out")
         default: if workers[index].commit?.phase != .applied { workers[index].abort("bad luck", &broker) }
@@ -226,17 +240,42 @@ extension Simulation {
     /// No more misfortune: works until nobody has anything left to do, not even later.
     private mutating func settle() throws {
         log("settling")
+        turn = .max
         while !ghosts.isEmpty { bury(0) }
         if workers.allSatisfy(\.isStopping) { startWorker() }
         for _ in 0..<100 {
             try workUntilIdle()
-            let paused = plan.crawls.filter { crawl in
-                broker.ledger(of: crawl.partition).contains { $0.crawl == crawl.id && $0.status == .paused }
-            }
-            if paused.isEmpty { return }
-            for crawl in paused { trigger(crawl, .resume) }
+            if !goOnWithWhatStopped() { return }
         }
-        throw Unsettled(description: "crawls stay paused although they are resumed")
+        throw Unsettled(description: "crawls stay paused or failed although they are taken up again")
+    }
+
+    /// Resumes what is paused, and sends the dead letters again of what failed and can be mended. False if there is none.
+    private mutating func goOnWithWhatStopped() -> Bool {
+        var goesOn = false
+        for crawl in plan.crawls {
+            guard let record = broker.ledger(of: crawl.partition).first(where: { $0.crawl == crawl.id }) else {
+                continue
+            }
+            if record.status == .paused {
+                trigger(crawl, .resume)
+                goesOn = true
+            } else if crawl.upstream.mends, record.end?.verdict == .failed, let job = deadLetter(of: record, crawl) {
+                log("user: \(crawl.name) \(record.run).\(record.step) is sent again")
+                broker.produce(job, to: crawl.partition)
+                goesOn = true
+            }
+        }
+        return goesOn
+    }
+
+    private func deadLetter(of record: CrawlRecord, _ crawl: SimulationPlan.PlannedCrawl) -> Job? {
+        broker.deadLetters[Int(crawl.partition)].committed().lazy.compactMap { letter -> Job? in
+            guard case .job(let job) = letter.value.content, job.crawl == crawl.id,
+                case .next(let at) = job.action, (at.run, at.step) == (record.run, record.step)
+            else { return nil }
+            return job
+        }.first
     }
 
     private mutating func workUntilIdle() throws {

@@ -38,63 +38,56 @@ struct SimulationOracle {
         }
         let pages = broker.pages[Int(crawl.partition)].committed().filter { $0.value.crawl == crawl.id }
         let runs = Int(records.last?.record.run ?? 0)
-        var problems = stepProblems(crawl, records.map(\.record)) + countProblems(crawl, runs)
+        var problems = stepProblems(crawl, records.map(\.record)) + countProblems(crawl, runs, records.map(\.record))
+        var outcome = ExpectedOutcome(crawl)
         for run in 1...max(1, runs) {
             let ends = records.filter { $0.record.run == Int64(run) && $0.record.isEnded }
             let batches = pages.filter { $0.value.run == Int64(run) }
-            guard ends.count == 1, let end = ends.first else {
-                problems.append("\(crawl.id) run \(run) has \(ends.count) ended records")
+            let failures = ends.dropLast().count { crawl.upstream.mends && $0.record.end?.verdict == .failed }
+            guard let end = ends.last, failures == ends.count - 1 else {
+                problems.append("run \(run) has \(ends.count) ended records")
                 continue
             }
-            problems += outcomeProblems(crawl, end.record, batches.map(\.value)).map { "\(crawl.id) run \(run) \($0)" }
+            outcome.isLast = run == runs
+            problems += outcome.problems(end.record, batches.map(\.value)).map { "run \(run) \($0)" }
             if batches.contains(where: { order($0.transaction) > end.order }) {
-                problems.append("\(crawl.id) run \(run) has a page after its end")
+                problems.append("run \(run) has a page after its end")
             }
         }
         if pages.contains(where: { $0.value.run > Int64(runs) || $0.value.run < 1 }) {
-            problems.append("\(crawl.id) has pages of a run that never was")
+            problems.append("there are pages of a run that never was")
         }
-        return problems
+        return problems.map { "\(crawl.name): \($0)" }
     }
 
     private func order(_ transaction: TransactionID?) -> Int { transaction.flatMap { broker.commitOrder[$0] } ?? -1 }
 
-    /// The steps of a run are 1, 2, 3 …, and the next run begins after the end.
+    /// The steps of a run are 1, 2, 3 …, and the next run begins after the end. A run that failed may be taken up again.
     private func stepProblems(_ crawl: SimulationPlan.PlannedCrawl, _ records: [CrawlRecord]) -> [String] {
         zip(records, records.dropFirst()).compactMap { before, after in
-            let next = before.isEnded ? (before.run + 1, 1) : (before.run, before.step + 1)
+            let isTakenUp = crawl.upstream.mends && before.end?.verdict == .failed && before.run == after.run
+            let next = before.isEnded && !isTakenUp ? (before.run + 1, 1) : (before.run, before.step + 1)
             if next == (after.run, after.step) { return nil }
-            return "\(crawl.id) step \(before.run).\(before.step) is followed by \(after.run).\(after.step)"
+            return "step \(before.run).\(before.step) is followed by \(after.run).\(after.step)"
         }
     }
 
-    private func countProblems(_ crawl: SimulationPlan.PlannedCrawl, _ runs: Int) -> [String] {
-        let triggers = simulation.notes.triggers[crawl.id] ?? []
-        var most = triggers.count
-        if let atReset = simulation.notes.runsAtMost[crawl.id] { most = min(most, atReset) }
-        if runs < 2 { return ["\(crawl.id) has \(runs) runs, though it was started again after its end"] }
-        return runs <= most ? [] : ["\(crawl.id) has \(runs) runs; its triggers are good for \(most)"]
-    }
-
-    private func outcomeProblems(
-        _ crawl: SimulationPlan.PlannedCrawl, _ end: CrawlRecord, _ batches: [ResultBatch]
+    private func countProblems(
+        _ crawl: SimulationPlan.PlannedCrawl, _ runs: Int, _ records: [CrawlRecord]
     ) -> [String] {
-        let expected = crawl.upstream.outcome(limit: crawl.maxPages)
-        let given = batches.map(\.page.items.texts)
+        let notes = simulation.notes
         var problems: [String] = []
-        if batches.map(\.number) != Array(1..<Int64(batches.count + 1)) {
-            problems.append("has the pages \(batches.map(\.number))")
+        let triggers = notes.triggers[crawl.name, default: []].count
+        let most = min(triggers, notes.runsAtMost[crawl.name] ?? triggers)
+        if runs < 2 { problems.append("\(runs) runs, though it was started again after its end") }
+        if runs > most { problems.append("\(runs) runs; its triggers are good for \(most)") }
+        let cancelled = records.count { $0.end?.verdict == .cancelled }
+        if cancelled > notes.cancels[crawl.name, default: 0] { problems.append("\(cancelled) runs are cancelled") }
+        let resumed = zip(records, records.dropFirst()).count { before, after in
+            let isByOthers = after.end?.verdict == .cancelled || after.end?.verdict == .expired
+            return before.status == .paused && after.status != .paused && !isByOthers
         }
-        if end.pages != Int64(given.count) || end.items != Int64(given.joined().count) {
-            problems.append(
-                "says \(end.pages) pages, \(end.items) items; there are \(given.count), \(given.joined().count)")
-        }
-        let isCancelled = end.end?.verdict == .cancelled && simulation.notes.cancelled.contains(crawl.id)
-        if !isCancelled, end.end?.verdict != expected.verdict || end.end?.reason != expected.reason {
-            problems.append("ended \(end.end.map { "\($0)" } ?? "?"), not \(expected.verdict) \(expected.reason)")
-        }
-        let wanted = isCancelled ? Array(expected.pages.prefix(given.count)) : expected.pages
-        if given != wanted { problems.append("published \(given), not \(wanted)") }
+        if resumed > notes.resumes[crawl.name, default: 0] { problems.append("went on \(resumed) times while paused") }
         return problems
     }
 

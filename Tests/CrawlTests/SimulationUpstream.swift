@@ -10,6 +10,10 @@ struct SimulationUpstream {
     var reason: EndReason
     /// The last page itself says that it is the last one.
     var lastPageKnowsItsPlace = true
+    /// Nothing about it is special: it can also be had page by page.
+    var isPlain = false
+    /// Its trouble passes: a crawl that failed completes when its dead letter is sent again.
+    var mends = false
 
     init(_ script: Script, _ verdict: Verdict, _ reason: EndReason) {
         self.script = script
@@ -49,12 +53,18 @@ struct SimulationUpstream {
     }
 
     private static let makers: [@Sendable (Int, Int) -> SimulationUpstream] = [
-        { SimulationUpstream(Script(.cursor, pages: $0, itemsPerPage: $1), .complete, .noNextCursor) },
-        { SimulationUpstream(Script(.link, pages: $0, itemsPerPage: $1), .complete, .noNextCursor) },
-        { SimulationUpstream(Script(.singlePage, pages: 1, itemsPerPage: $0 + $1), .complete, .singlePage) },
+        { plain(Script(.cursor, pages: $0, itemsPerPage: $1), .noNextCursor) },
+        { plain(Script(.link, pages: $0, itemsPerPage: $1), .noNextCursor) },
+        { plain(Script(.singlePage, pages: 1, itemsPerPage: $0 + $1), .singlePage) },
         numbered, numberedWithTotal, clamped, byOffset, withHasMore, looping, withEmptyPage, withHole, broken,
-        refusingAtOnce,
+        mendable, refusingAtOnce,
     ]
+
+    private static func plain(_ script: Script, _ reason: EndReason) -> SimulationUpstream {
+        var upstream = SimulationUpstream(script, .complete, reason)
+        upstream.isPlain = true
+        return upstream
+    }
 
     private static let numbered = { @Sendable (count: Int, items: Int) in
         var upstream = SimulationUpstream(
@@ -66,7 +76,7 @@ struct SimulationUpstream {
     private static let numberedWithTotal = { @Sendable (count: Int, items: Int) in
         var script = Script(.pageNumber(first: 0), pages: count, itemsPerPage: items)
         script.total = .items(Int64(count * items))
-        return SimulationUpstream(script, .complete, .totalReached)
+        return plain(script, .totalReached)
     }
 
     private static let clamped = { @Sendable (count: Int, items: Int) in
@@ -87,7 +97,7 @@ struct SimulationUpstream {
     private static let withHasMore = { @Sendable (count: Int, items: Int) in
         var script = Script(.cursor, pages: count, itemsPerPage: items)
         script.saysHasMore = true
-        return SimulationUpstream(script, .complete, .hasMoreFalse)
+        return plain(script, .hasMoreFalse)
     }
 
     /// The page that names an earlier one cannot be trusted; it is not published.
@@ -123,6 +133,14 @@ struct SimulationUpstream {
         var upstream = SimulationUpstream(script, .failed, .rejected)
         upstream.pages.removeLast()
         upstream.lastPageKnowsItsPlace = false
+        return upstream
+    }
+
+    private static let mendable = { @Sendable (count: Int, items: Int) in
+        var script = Script(.cursor, pages: count + 1, itemsPerPage: items)
+        script.faults[count + 1] = [.error(.rejected, times: 1, status: 403)]
+        var upstream = SimulationUpstream(script, .complete, .noNextCursor)
+        upstream.mends = true
         return upstream
     }
 

@@ -66,7 +66,7 @@ struct Committed {
     /// All committed records of a topic, partition after partition.
     static func records(of topic: String, _ client: ClientConfiguration) async throws -> [ConsumedRecord] {
         let admin = try Admin(client)
-        let count = try await admin.partitionCounts([topic])[topic] ?? nil
+        let count = try await admin.partitionCounts([topic])[topic]
         await admin.close()
         let reader = try PartitionReader(client)
         let collected = Box()

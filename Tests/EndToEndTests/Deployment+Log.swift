@@ -43,7 +43,7 @@ extension Deployment {
         repeat {
             open = []
             for topic in topics {
-                let count = try await admin.partitionCounts([topic])[topic] ?? nil
+                let count = try await admin.partitionCounts([topic])[topic]
                 for partition in 0..<Int32(count ?? 0) {
                     let place = TopicPartition(topic: topic, partition: partition)
                     let stable = try await admin.watermarks(place, .readCommitted).upperBound
@@ -64,7 +64,7 @@ extension Deployment {
         while try await admin.describeGroup(group).members.count > 0, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(200))
         }
-        let count = try await admin.partitionCounts([jobs])[jobs] ?? nil
+        let count = try await admin.partitionCounts([jobs])[jobs]
         var offsets: [TopicPartition: Int64] = [:]
         for partition in 0..<Int32(count ?? 0) {
             let place = TopicPartition(topic: jobs, partition: partition)
