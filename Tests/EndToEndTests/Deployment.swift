@@ -105,6 +105,10 @@ extension ChildProcess {
     }
 }
 
-/// The command that is tested; it is built beside the tests.
-let pagehound = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    .appending(path: "pagehound")
+/// Where the products are built, beside the tests.
+let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+/// The command that is tested; PAGEHOUND_BINARY names another build of it, for measurements.
+let pagehound =
+    ProcessInfo.processInfo.environment["PAGEHOUND_BINARY"].map { URL(filePath: $0) }
+    ?? products.appending(path: "pagehound")

@@ -1,4 +1,5 @@
 import BrokerSupport
+import CrawlKafka
 import Foundation
 import Kafka
 import Testing
@@ -27,9 +28,8 @@ import Testing
             Issue.record("seed \(seed): a \(job.kind) job came to the dead letters with other bytes")
         }
         for (letter, job) in zip(dead, sent) {
-            let headers = Dictionary(letter.headers.map { (text($0.name), $0.value.map(text)) }) { first, _ in first }
-            let reason = headers["pagehound-reason"] ?? headers["pagehound-error-reason"] ?? nil
-            if (reason ?? "").isEmpty { Issue.record("seed \(seed): no reason for a \(job.kind) job") }
+            let origin = DeadLetterOrigin(letter.headers)
+            if (origin.reason ?? "").isEmpty { Issue.record("seed \(seed): no reason for a \(job.kind) job") }
         }
         #expect(try await Committed.read(deployment).faults(of: "good", pages: 3, itemsPerPage: 2) == [])
         deployment.remove()
@@ -49,6 +49,4 @@ import Testing
         _ = await producer.close()
         return sent
     }
-
-    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

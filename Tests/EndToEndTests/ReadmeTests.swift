@@ -32,7 +32,7 @@ import Testing
         try FileManager.default.createDirectory(at: config, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
             at: deployment.folder.appending(path: "worker.yaml"), to: config.appending(path: "worker.yaml"))
-        let program = pagehound.deletingLastPathComponent().appending(path: "countdown-example").path()
+        let program = products.appending(path: "countdown-example").path()
         let worker = try ChildProcess("env", ["-C", deployment.folder.path(), program], directory: deployment.folder)
         try await deployment.start("countdown", crawls: ["three"], params: false)
         #expect(try await deployment.waitForEnds(of: ["three"], within: .seconds(60)), "\(worker.errors)")
