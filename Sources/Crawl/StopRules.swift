@@ -1,7 +1,7 @@
 /// What follows a page.
 public struct PageDecision: Sendable, Hashable {
-    /// False if the page repeats one that was published, or cannot be trusted: a crawl that failed at a page is
-    /// resumed by fetching that page again.
+    /// False if the page is empty, repeats one that was published, or cannot be trusted: a crawl that failed at a page
+    /// is resumed by fetching that page again.
     public var publish: Bool
     /// The page to fetch next, also where a limit keeps it from being fetched; `nil` if there is none.
     public var next: PageCursor?
@@ -25,9 +25,10 @@ public struct StopRules: Sendable {
 
     private func decision() -> PageDecision {
         let next = nextCursor()
-        guard let end = ending(next: next) else { return PageDecision(publish: true, next: next, end: nil) }
+        let isWorthIt = !page.items.isEmpty
+        guard let end = ending(next: next) else { return PageDecision(publish: isWorthIt, next: next, end: nil) }
         if end.verdict == .failed { return PageDecision(publish: false, next: record.cursor, end: end) }
-        return PageDecision(publish: end.reason != .clampedEnd, next: next, end: end)
+        return PageDecision(publish: isWorthIt && end.reason != .clampedEnd, next: next, end: end)
     }
 
     private func ending(next: PageCursor?) -> CrawlRecord.End? {
