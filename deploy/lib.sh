@@ -90,7 +90,7 @@ need_broker() {
     elif [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
         say "broker: $KAFKA_BOOTSTRAP_SERVERS"
     else
-        need_venv noida Tests/Support/noida-db.requirements.txt
+        need_venv noida deploy/noida-db.requirements.txt
         NOIDA_DB=$(echo "$cache"/noida/lib/python3*/site-packages/noida_db/noida-db)
         chmod +x "$NOIDA_DB"
         export NOIDA_DB

@@ -104,7 +104,7 @@ public struct ReceivedRecord: Sendable, Hashable {
 public struct Transaction: Sendable {
     public var steps: [Step] = []
     public var deadLetters: [DeadLetter] = []
-    /// Crawls whose ended records are forgotten.
+    /// Crawls whose ended records are forgotten. A step of the same crawl in the same transaction comes after that.
     public var forgotten: [ForgottenCrawl] = []
     /// Where each touched partition continues, even where that did not move: this is what refuses a member that lost
     /// the partition.
@@ -204,6 +204,19 @@ public struct DeadLetter: Sendable, Hashable {
         self.partition = partition
         self.position = position
         self.attempts = attempts
+    }
+}
+
+extension DeadLetter {
+    /// About how many bytes it holds in memory.
+    var size: Int {
+        switch content {
+        case .received(let record):
+            (record.key?.count ?? 0) + (record.value?.count ?? 0)
+                + record.headers.reduce(0) { $0 + $1.name.count + ($1.value?.count ?? 0) }
+        case .item(_, let head, _): head.count
+        case .job: 1_024
+        }
     }
 }
 

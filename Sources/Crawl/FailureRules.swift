@@ -24,7 +24,9 @@ public struct FailureRules: Sendable {
     }
 
     private func decision(now: Timestamp, using generator: inout some RandomNumberGenerator) -> FailureDecision {
-        if let status = error.status, record.pages > 0, source.pagination.stopOnStatus.contains(status) {
+        if let status = error.status, record.pages > 0 || record.from != nil,
+            source.pagination.stopOnStatus.contains(status)
+        {
             return .end(.init(.complete, .endStatus))
         }
         switch error.kind {

@@ -113,7 +113,9 @@ public struct StopRules: Sendable {
         switch (pagination.strategy, record.cursor) {
         case (.offset(let first), .offset(let offset)): offset - first
         case (.pageNumber(let first), _):
-            record.items + record.oversizedItems + skippedPages(from: first) * Int64(pagination.pageSize ?? 0)
+            // A server that gives less than it is asked for has skipped less, too.
+            record.items + record.oversizedItems
+                + skippedPages(from: first) * Int64(min(pagination.pageSize ?? 0, page.items.count))
         default: record.items + record.oversizedItems
         }
     }

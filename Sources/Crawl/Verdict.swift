@@ -31,6 +31,8 @@ public enum EndReason: String, Sendable, Hashable, CaseIterable {
     case rejected
     case unauthorized
     case unusableParams = "unusable_params"
+    /// A rule that this version does not know; read from the record of a newer one.
+    case unknown
     // by people
     case cancelled
     case deadline

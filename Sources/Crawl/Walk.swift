@@ -44,8 +44,13 @@ struct Walk: Sendable {
 
     var key: CrawlKey { CrawlKey(partition: owned.partition, crawl: record.crawl) }
 
-    /// Nothing more happens to this crawl until another job comes.
-    var isAtRest: Bool { (record.isEnded || record.status == .paused) && staged.isEmpty && underWay == nil }
+    /// Nothing more happens to this crawl until another job comes: it has ended, is paused, or is a link of the plain chain
+    /// whose next job is on its way. The ledger and that job say all that is to be known.
+    func isAtRest(_ limits: WorkerLimits) -> Bool {
+        guard staged.isEmpty, underWay == nil else { return false }
+        if record.isEnded || record.status == .paused { return true }
+        return limits.runAheadPages == 0 && jobs.isEmpty && ticket == nil
+    }
 
     /// Bytes of pages held ahead of what is committed.
     var heldBytes: Int { staged.bytes + (underWay?.staged.bytes ?? 0) }

@@ -2,7 +2,7 @@ extension WorkerState {
     /// Takes a delivered job.
     package mutating func deliver(_ job: DeliveredJob, now: Timestamp) {
         guard isCurrent(job.owned), partitions[job.owned.partition]?.isDraining == false,
-            partitions[job.owned.partition]?.deliver(job.position.offset) == true
+            let job = partitions[job.owned.partition]?.deliver(job)
         else { return }
         admit(job, now: now)
     }
@@ -110,7 +110,12 @@ extension WorkerState {
 
     /// Does what a user says about a crawl that has not ended. The crawl's next step says that it was heard.
     private mutating func steer(_ key: CrawlKey, _ job: Job, _ delivered: DeliveredJob, now: Timestamp) {
-        guard var walk = walks[key], !walk.record.isEnded else { return absorb(delivered, in: key, now: now) }
+        guard var walk = walks[key] else { return }
+        guard !walk.record.isEnded else {
+            // Its source could not be opened. The word is heard when that end is committed.
+            walks[key]?.followers.append(delivered)
+            return
+        }
         if job.action == .restart {
             walk.followers.append(delivered)
             walks[key] = walk

@@ -24,7 +24,8 @@ extension WorkerState {
     private mutating func takeSteps(into transaction: inout Transaction) -> [Int32: [Int64]] {
         var jobs: [Int32: [Int64]] = [:]
         var bytes = 0
-        while bytes < limits.transactionBytes, let key = staged.popFirst() {
+        // After aborts in a row it tries less at once: a thin line may not take all of it before the transaction times out.
+        while bytes < max(1, limits.transactionBytes >> min(abortsInARow, 8)), let key = staged.popFirst() {
             guard stagedKeys.remove(key) != nil, var walk = walks[key] else { continue }
             bytes += walk.staged.bytes
             let taken = walk.takeStep()
@@ -73,7 +74,7 @@ extension WorkerState {
         heldBytes += walk.heldBytes - held
         walks[key] = walk
         if !walk.staged.isEmpty { markStaged(key) }
-        if committed, walk.isAtRest { return leave(walk, now: now) }
+        if committed, walk.isAtRest(limits) { return leave(walk, now: now) }
         place(key, now: now)
     }
 

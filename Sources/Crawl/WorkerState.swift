@@ -72,7 +72,12 @@ package struct WorkerState: Sendable {
     }
 
     /// No further jobs should be delivered for now.
-    package var isFull: Bool { walks.count >= limits.maxCrawlsHeld }
+    package var isFull: Bool {
+        walks.count >= limits.maxCrawlsHeld
+            || partitions.values.contains {
+                $0.deadLetters.count >= 10_000 || $0.deadLetterBytes >= limits.stagedBytes / 4
+            }
+    }
 
     /// The next moment at which something is to be done although nothing comes; `nil` if there is none.
     package func nextWake(after now: Timestamp) -> Timestamp? {

@@ -1,6 +1,5 @@
 import Crawl
 import Kafka
-import Synchronization
 import Threads
 
 /// The crawl log on Kafka.
@@ -14,21 +13,12 @@ public final class KafkaLog: CrawlLog {
     private let encoder: WireEncoder
     let producer: TransactionalProducer
     let member = Monitor<Consumer?>(nil)
-    private let abortsInARow = Atomic(0)
 
     /// Looks at the topics and readies the transactional producer. Throws if the cluster cannot be reached, or the topics
     /// are not what they must be.
     public init(_ configuration: KafkaLogConfiguration) async throws(LogFailure) {
         do throws(KafkaError) {
-            let admin = try Admin(configuration.client)
-            let facts: TopicFacts
-            do throws(LogFailure) {
-                facts = try await TopicFacts.check(configuration, with: admin)
-            } catch {
-                await admin.close()
-                throw KafkaError(.invalidArgument, error.message)
-            }
-            await admin.close()
+            let facts = try await TopicFacts.check(configuration)
             producer = try await TransactionalProducer.start(configuration.producer(facts))
             encoder = WireEncoder(topics: configuration.topics, maxRecordBytes: facts.maxRecordBytes)
             maxItemBytes = WireEncoder.maxItemBytes(maxRecordBytes: facts.maxRecordBytes)
@@ -82,27 +72,18 @@ public final class KafkaLog: CrawlLog {
         }
         do throws(KafkaError) {
             switch try await producer.commit(records, offsets: offsets, from: consumer) {
-            case .committed:
-                abortsInARow.store(0, ordering: .relaxed)
-                return .committed
+            case .committed: return .committed
             case .aborted(let error, let record):
                 // The limits were read at the start; a topic whose limit was lowered since refuses for ever.
                 if error.isRecordTooLarge, let record {
                     throw KafkaError(error.code, "\(records[record].topic) refuses a record: \(error.reason)")
                 }
                 if error.isUnauthorized { throw error }
-                await waitAfterAbort()
                 return .aborted(reason: error.description)
             }
         } catch {
             throw LogFailure(error.description)
         }
-    }
-
-    /// The same work comes again at once, and what aborted it (a rebalance, a broker that is away) takes a moment to pass.
-    private func waitAfterAbort() async {
-        let aborts = abortsInARow.add(1, ordering: .relaxed).newValue
-        try? await Task.sleep(for: .milliseconds(5 << min(aborts, 5)))
     }
 
     /// Ends the producer. Call it after `run` returned.

@@ -103,7 +103,7 @@ final class Membership: RebalanceHandler {
                 client.report(
                     ClientReport(
                         level: 4, facility: "restore", message: "\(partition): \(error.description); trying again"))
-                try? await Task.sleep(for: .milliseconds(200))
+                try? await Task.sleep(for: error.code == .badMessage ? .seconds(5) : .milliseconds(200))
             }
         }
     }
@@ -125,30 +125,44 @@ final class Membership: RebalanceHandler {
                             "\(progress.partition): waiting at offset \(progress.position) of \(progress.end) for a "
                             + "transaction that another worker left open"))
             },
-            deliver: { records in for record in records { ledger.add(record, report) } })
-        return ledger.records
+            deliver: { records in for record in records { ledger.add(record) } })
+        return try ledger.records
     }
 }
 
 /// The newest record of each crawl of a partition, while it is being read.
 private final class LedgerUnderConstruction: Sendable {
-    private let newest = Monitor<[String: CrawlRecord]>([:])
+    private struct State {
+        var newest: [String: CrawlRecord] = [:]
+        /// Records that cannot be read and that no newer one of their key has replaced.
+        var unreadable: [[UInt8]?: String] = [:]
+    }
+    private let state = Monitor(State())
 
-    var records: [CrawlRecord] { newest.withLock { Array($0.values) } }
+    /// Throws if a crawl's newest record cannot be read: an older one, or none, would make the crawl repeat pages.
+    var records: [CrawlRecord] {
+        get throws(KafkaError) {
+            let (newest, unreadable) = state.withLock { ($0.newest, $0.unreadable) }
+            guard let first = unreadable.values.sorted().first else { return Array(newest.values) }
+            throw KafkaError(
+                .badMessage,
+                "\(first). A newer version may have written it: this one leaves the partition alone. A tombstone for its key "
+                    + "makes the crawl forgotten")
+        }
+    }
 
-    /// A record that cannot be read is reported and passed over: the crawl is then unknown, and its next job carries
-    /// enough to go on.
-    func add(_ record: ConsumedRecord, _ report: (ClientReport) -> Void) {
-        do throws(WireError) {
-            switch try WireDecoder.crawlRecord(record) {
-            case .record(let crawl): newest.withLock { $0[crawl.crawl] = crawl }
-            case .forgotten(let crawl): newest.withLock { $0[crawl] = nil }
+    func add(_ record: ConsumedRecord) {
+        state.withLock { state in
+            state.unreadable[record.key] = nil
+            do throws(WireError) {
+                switch try WireDecoder.crawlRecord(record) {
+                case .record(let crawl): state.newest[crawl.crawl] = crawl
+                case .forgotten(let crawl): state.newest[crawl] = nil
+                }
+            } catch {
+                state.unreadable[record.key] =
+                    "\(record.topic)[\(record.partition)] offset \(record.offset): \(error.reason)"
             }
-        } catch {
-            report(
-                ClientReport(
-                    level: 3, facility: "ledger",
-                    message: "\(record.topic)[\(record.partition)] offset \(record.offset): \(error.reason)"))
         }
     }
 }

@@ -18,12 +18,21 @@ public struct TopicLayout: Sendable, Hashable {
         self.maxMessageBytes = maxMessageBytes
     }
 
-    /// Jobs and dead letters are kept as long as the ledger remembers an ended crawl, so that a job that is delivered
-    /// again after an offset reset is still recognised.
+    /// No job outlives what the ledger remembers of an ended crawl (7 days), so that one that is delivered again after an
+    /// offset reset is still recognised: a segment is closed after a day and deleted 6 days after its last record. Jobs
+    /// carry the broker's time, which grows with the offset. `crawls` has small segments, because the one that is being
+    /// written is never compacted, and a new owner reads all of it.
     var newTopics: [NewTopic] {
-        let week = ["cleanup.policy": "delete", "retention.ms": "\(7 * 86_400_000)"]
+        let day = 86_400_000
+        let week = ["cleanup.policy": "delete", "retention.ms": "\(7 * day)"]
         let settings = [
-            topics.jobs: week, topics.pages: week, topics.dead: week, topics.crawls: ["cleanup.policy": "compact"],
+            topics.jobs: [
+                "cleanup.policy": "delete", "retention.ms": "\(6 * day)", "segment.ms": "\(day)",
+                "message.timestamp.type": "LogAppendTime",
+            ],
+            topics.pages: week,
+            topics.crawls: ["cleanup.policy": "compact", "segment.bytes": "\(64 << 20)"],
+            topics.dead: week,
         ]
         return topics.all.map { name in
             var settings = settings[name] ?? [:]
@@ -44,33 +53,39 @@ struct TopicFacts: Sendable, Hashable {
     var maxRecordBytes: Int
 
     /// Throws if a topic is missing, or if `jobs` and `crawls` differ in their number of partitions.
-    static func check(
-        _ configuration: KafkaLogConfiguration, with admin: Admin
-    ) async throws(LogFailure) -> TopicFacts {
-        let topics = configuration.topics
+    static func check(_ configuration: KafkaLogConfiguration) async throws(KafkaError) -> TopicFacts {
+        let admin = try Admin(configuration.client)
         do throws(KafkaError) {
-            let counts = try await admin.partitionCounts(topics.all)
-            let missing = topics.all.filter { (counts[$0] ?? nil) == nil }
-            guard missing.isEmpty else {
-                throw KafkaError(
-                    .localUnknownTopic,
-                    "no topic \(missing.joined(separator: ", ")): create them with `pagehound topics create`")
-            }
-            guard let jobs = counts[topics.jobs] ?? nil, let crawls = counts[topics.crawls] ?? nil, jobs == crawls
-            else {
-                throw KafkaError(
-                    .invalidArgument,
-                    "\(topics.jobs) has \((counts[topics.jobs] ?? nil) ?? 0) partitions and \(topics.crawls) has "
-                        + "\((counts[topics.crawls] ?? nil) ?? 0); a crawl lives in one partition of both, so they must be equal"
-                )
-            }
-            if let known = configuration.maxRecordBytes { return TopicFacts(maxRecordBytes: known) }
-            var limits: [Int] = []
-            for topic in topics.all { limits.append(await maxMessageBytes(of: topic, with: admin)) }
-            return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes)
+            let facts = try await check(configuration, with: admin)
+            await admin.close()
+            return facts
         } catch {
-            throw LogFailure(error.reason)
+            await admin.close()
+            throw error
         }
+    }
+
+    private static func check(
+        _ configuration: KafkaLogConfiguration, with admin: Admin
+    ) async throws(KafkaError) -> TopicFacts {
+        let topics = configuration.topics
+        let counts = try await admin.partitionCounts(topics.all)
+        let missing = topics.all.filter { counts[$0] == nil }
+        guard missing.isEmpty, let jobs = counts[topics.jobs], let crawls = counts[topics.crawls] else {
+            throw KafkaError(
+                .localUnknownTopic,
+                "no topic \(missing.joined(separator: ", ")): create them with `pagehound topics create`")
+        }
+        guard jobs == crawls else {
+            throw KafkaError(
+                .invalidArgument,
+                "\(topics.jobs) has \(jobs) partitions and \(topics.crawls) has \(crawls); a crawl lives in one partition "
+                    + "of both, so they must be equal")
+        }
+        if let known = configuration.maxRecordBytes { return TopicFacts(maxRecordBytes: known) }
+        var limits: [Int] = []
+        for topic in topics.all { limits.append(await maxMessageBytes(of: topic, with: admin)) }
+        return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes)
     }
 
     /// Kafka's own default for `max.message.bytes`, less what it adds.

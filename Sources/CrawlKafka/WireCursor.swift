@@ -116,8 +116,8 @@ extension WireObject {
     func limits(valid: [String]? = ["max_pages", "max_items", "deadline"]) throws(WireError) -> Limits {
         guard value("limits") != nil, let object = try object("limits", valid: valid) else { return Limits() }
         return Limits(
-            maxPages: object.value("max_pages") == nil ? nil : try object.integer("max_pages", atLeast: 1),
-            maxItems: object.value("max_items") == nil ? nil : try object.integer("max_items", atLeast: 1),
+            maxPages: object.value("max_pages") == nil ? nil : try object.integer("max_pages", in: 1 ... .max),
+            maxItems: object.value("max_items") == nil ? nil : try object.integer("max_items", in: 1 ... .max),
             deadline: object.value("deadline") == nil ? nil : try object.moment("deadline"))
     }
 

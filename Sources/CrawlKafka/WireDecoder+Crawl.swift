@@ -49,9 +49,11 @@ extension WireDecoder {
     private static func readCounts(_ record: inout CrawlRecord, _ object: WireObject) throws(WireError) {
         record.pages = try object.integer("pages") ?? 0
         record.items = try object.integer("items") ?? 0
-        record.totalItems = try object.integer("total", atLeast: .min)
-        record.totalPages = try object.integer("total_pages", atLeast: .min)
-        record.cost = Cost(requests: try object.integer("requests") ?? 0, bytes: try object.integer("bytes") ?? 0)
+        record.totalItems = try object.integer("total", in: .min ... .max)
+        record.totalPages = try object.integer("total_pages", in: .min ... .max)
+        record.cost = Cost(
+            requests: try object.integer("requests") ?? 0,
+            bytes: try object.integer("bytes", in: 0 ... .max) ?? 0)
         record.retries = try object.integer("retries") ?? 0
         record.oversizedItems = try object.integer("oversized_items") ?? 0
         record.totalMismatch = try object.flag("total_mismatch") ?? false
@@ -59,16 +61,16 @@ extension WireDecoder {
 
     private static func position(_ object: WireObject) throws(WireError) -> JobPosition {
         let job = try object.required("newest_job", try object.object("newest_job", valid: nil))
-        let timestamp = try job.required("timestamp", try job.integer("timestamp", atLeast: .min))
+        let timestamp = try job.required("timestamp", try job.integer("timestamp", in: .min ... .max))
         return JobPosition(
-            offset: try job.required("offset", try job.integer("offset", atLeast: .min)),
+            offset: try job.required("offset", try job.integer("offset", in: .min ... .max)),
             timestamp: Timestamp(milliseconds: timestamp))
     }
 
     private static func end(_ object: WireObject) throws(WireError) -> CrawlRecord.End? {
         guard let verdict: Verdict = try object.word("verdict") else { return nil }
-        let reason: EndReason = try object.required("reason", try object.word("reason"))
-        return CrawlRecord.End(verdict, reason, error: try object.text("error"))
+        let reason = try object.required("reason", try object.text("reason"))
+        return CrawlRecord.End(verdict, EndReason(rawValue: reason) ?? .unknown, error: try object.text("error"))
     }
 
     private static func guards(_ object: WireObject) throws(WireError) -> Guards {
@@ -76,7 +78,8 @@ extension WireDecoder {
         return Guards(
             trail: RequestTrail(
                 recent: try fields.hashes("recent"), held: try fields.hash("held"),
-                sinceHeld: try fields.integer("since_held") ?? 0, reach: try fields.integer("reach", atLeast: 1) ?? 1),
+                sinceHeld: try fields.integer("since_held") ?? 0,
+                reach: try fields.integer("reach", in: 1...WireObject.maxCount) ?? 1),
             previousItems: try fields.hash("previous_items"), emptyPages: try fields.count("empty_pages"),
             holesInARow: try fields.count("holes_in_a_row"), attempts: try fields.count("attempts"),
             throttles: try fields.count("throttles"))

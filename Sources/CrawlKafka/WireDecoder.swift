@@ -98,7 +98,7 @@ public enum WireDecoder {
 
     private static func continuation(_ object: WireObject) throws(WireError) -> Continuation {
         Continuation(
-            run: try object.required("run", try object.integer("run", atLeast: 1)),
+            run: try object.required("run", try object.integer("run", in: 1...WireObject.maxCount)),
             step: try object.required("step", try object.integer("step")),
             cursor: try object.cursor("cursor"),
             pages: try object.required("pages", try object.integer("pages")),

@@ -22,14 +22,14 @@ public struct WireEncoder: Sendable {
     /// All records of a transaction: for each step its pages, the crawl's record and the next job; then dead letters and
     /// tombstones. Jobs and crawl records go to the partition of the step, pages and dead letters where their key leads.
     public func records(for transaction: Transaction) -> [ProducerRecord] {
-        var records: [ProducerRecord] = []
+        // Tombstones first: a step of the same crawl is newer.
+        var records = transaction.forgotten.map { tombstone(for: $0) }
         for step in transaction.steps {
             for batch in step.batches { records += self.records(for: batch) }
             records.append(record(for: step.record, partition: step.partition))
             if let next = step.next { records.append(record(for: next, partition: step.partition)) }
         }
         for letter in transaction.deadLetters { records.append(record(for: letter)) }
-        for crawl in transaction.forgotten { records.append(tombstone(for: crawl)) }
         return records
     }
 

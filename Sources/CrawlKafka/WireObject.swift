@@ -73,14 +73,18 @@ struct WireObject {
     }
 
     /// A whole number that is written as one: `3`, not `3.0`, `3e0` or `"3"`.
-    func integer(_ name: String, atLeast least: Int64 = 0) throws(WireError) -> Int64? {
+    ///
+    /// - Parameter range: counts, by default; they stay so far below the end of Int64 that adding to them cannot overflow.
+    func integer(_ name: String, in range: ClosedRange<Int64> = 0...maxCount) throws(WireError) -> Int64? {
         guard let node = fields[name] else { return nil }
-        guard case .number(let digits) = node.content, let number = Int64(digits), number >= least else {
-            let wanted = least == .min ? "a whole number" : "a whole number of at least \(least)"
-            throw wrong(name, node, wanted)
+        guard case .number(let digits) = node.content, let number = Int64(digits), range.contains(number) else {
+            throw wrong(name, node, "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
+
+    /// The largest count, page number or offset that is believed: 2^40.
+    static let maxCount: Int64 = 1 << 40
 
     func moment(_ name: String) throws(WireError) -> Timestamp? {
         guard let node = fields[name] else { return nil }

@@ -229,6 +229,10 @@ extension MemoryBroker {
     /// Appends the records of a transaction. Nobody with `read_committed` sees them before the commit.
     public mutating func write(_ transaction: Transaction, in id: TransactionID) -> Refusal? {
         guard openTransactions[id] != nil else { return .fenced }
+        for forgotten in transaction.forgotten {
+            let entry = LedgerEntry(crawl: forgotten.crawl, record: nil)
+            crawls[Int(forgotten.partition)].append(entry, at: now, in: id)
+        }
         for step in transaction.steps {
             let index = Int(step.partition)
             for batch in step.batches { pages[index].append(batch, at: now, in: id) }
@@ -237,10 +241,6 @@ extension MemoryBroker {
         }
         for letter in transaction.deadLetters {
             deadLetters[Int(letter.partition)].append(letter, at: now, in: id)
-        }
-        for forgotten in transaction.forgotten {
-            let entry = LedgerEntry(crawl: forgotten.crawl, record: nil)
-            crawls[Int(forgotten.partition)].append(entry, at: now, in: id)
         }
         return nil
     }

@@ -46,11 +46,11 @@ public final class Admin: Sendable {
         }
     }
 
-    /// The number of partitions, `nil` for a topic that does not exist.
-    public func partitionCounts(_ topics: [String]) async throws(KafkaError) -> [String: Int?] {
+    /// The number of partitions of each topic that exists.
+    public func partitionCounts(_ topics: [String]) async throws(KafkaError) -> [String: Int] {
         try await request("metadata") { client, limit throws(KafkaError) in
-            var counts: [String: Int?] = [:]
-            for topic in topics { counts.updateValue(try partitionCount(topic, client, limit), forKey: topic) }
+            var counts: [String: Int] = [:]
+            for topic in topics { counts[topic] = try partitionCount(topic, client, limit) }
             return counts
         }
     }

@@ -49,6 +49,7 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
 extension KafkaError.Code {
     // librdkafka's own.
     public static let fail = Self(RD_KAFKA_RESP_ERR__FAIL)
+    public static let badMessage = Self(RD_KAFKA_RESP_ERR__BAD_MSG)
     public static let transport = Self(RD_KAFKA_RESP_ERR__TRANSPORT)
     public static let destroyed = Self(RD_KAFKA_RESP_ERR__DESTROY)
     public static let partitionEOF = Self(RD_KAFKA_RESP_ERR__PARTITION_EOF)

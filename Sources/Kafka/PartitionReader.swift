@@ -18,21 +18,21 @@ public final class PartitionReader: Sendable {
     ///
     /// The end is the high watermark, not the last stable offset: a crashed writer's open transaction may have committed
     /// records of others behind it (KAFKA-10167). So it waits for such transactions to end, and `progress` tells about
-    /// it, once a second. Throws `timedOut` after `limit`, and `destroyed` when `isWanted` turns false.
+    /// it, once a second. However long the partition is, reading goes on while it gets on: it throws `timedOut` after
+    /// `patience` without progress, and `destroyed` when `isWanted` turns false.
     public func read(
-        _ partition: TopicPartition, from offset: Int64? = nil, within limit: Duration = .seconds(120),
+        _ partition: TopicPartition, from offset: Int64? = nil, patience: Duration = .seconds(120),
         isWanted: @escaping @Sendable () -> Bool = { true },
         progress: @escaping @Sendable (ReadProgress) -> Void = { _ in },
         deliver: @escaping @Sendable ([ConsumedRecord]) -> Void
     ) async throws(KafkaError) {
         let (committed, uncommitted) = (committed, uncommitted)
-        try await onThread("kafka-read", within: limit + .seconds(10)) {
+        try await onThread("kafka-read", within: .seconds(86_400)) {
             Result { () throws(KafkaError) in
-                let deadline = ContinuousClock.now + limit
-                let end = try uncommitted.watermarks(partition, until: deadline).upperBound
+                let end = try uncommitted.watermarks(partition, until: .now + patience).upperBound
                 var reading = Reading(partition, end: end, isWanted, progress, deliver)
                 try committed.use { client throws(KafkaError) in
-                    try reading.run(client, from: offset, until: deadline)
+                    try reading.run(client, from: offset, patience: patience)
                 }
             }
         }
@@ -85,15 +85,17 @@ private struct Reading {
     }
 
     mutating func run(
-        _ client: OpaquePointer, from offset: Int64?, until deadline: ContinuousClock.Instant
+        _ client: OpaquePointer, from offset: Int64?, patience: Duration
     ) throws(KafkaError) {
         position = offset ?? 0
         if end <= position { return }
         let stream = try PartitionStream(client, partition, from: offset ?? Int64(RD_KAFKA_OFFSET_BEGINNING))
         defer { stream.stop() }
+        var (seen, since) = (position, ContinuousClock.now)
         while position < end {
             guard isWanted() else { throw KafkaError(.destroyed, "\(partition) is not wanted any more") }
-            if deadline.isPast {
+            if position > seen { (seen, since) = (position, .now) }
+            if .now - since > patience {
                 throw KafkaError(.timedOut, "\(partition) was read up to offset \(position) of \(end) only")
             }
             try step(stream)

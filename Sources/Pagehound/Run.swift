@@ -23,16 +23,9 @@ public func run(
     _ configuration: WorkerConfiguration, sources: [Source], handlesSignals: Bool = true,
     say: @escaping @Sendable (String) -> Void = writeToStandardError
 ) async throws(WorkerFailure) {
-    let log: KafkaLog
-    do throws(LogFailure) {
-        log = try await KafkaLog(configuration.log(say: say))
-    } catch {
-        throw WorkerFailure("\(configuration.kafka.bootstrapServers): \(error.message)")
-    }
-    let worker = Worker(sources: sources, log: log, limits: configuration.limits, observe: { $0.line.map(say) })
-    let running = RunningWorker(worker, grace: configuration.shutdownGrace, say: say)
-    try await running.untilItEnds(handlesSignals: handlesSignals)
-    await log.close()
+    // From the first moment: a worker that is asked to stop while it starts has to stop, too.
+    let signals = handlesSignals ? StopSignal.stream() : AsyncStream { $0.finish() }
+    try await RunningWorker(configuration, sources, say: say).untilItEnds(signals)
 }
 
 /// The whole of a program that is a worker and nothing else: reads the configuration, runs, and exits with an ``ExitCode``
@@ -55,21 +48,20 @@ private struct RunningWorker: Sendable {
         case graceIsOver
     }
 
-    private let worker: Worker
-    private let grace: Duration
+    private let configuration: WorkerConfiguration
+    private let sources: [Source]
     private let say: @Sendable (String) -> Void
     private let happenings: AsyncStream<Happening>
     private let tell: AsyncStream<Happening>.Continuation
 
-    init(_ worker: Worker, grace: Duration, say: @escaping @Sendable (String) -> Void) {
-        self.worker = worker
-        self.grace = grace
+    init(_ configuration: WorkerConfiguration, _ sources: [Source], say: @escaping @Sendable (String) -> Void) {
+        self.configuration = configuration
+        self.sources = sources
         self.say = say
         (happenings, tell) = AsyncStream.makeStream()
     }
 
-    func untilItEnds(handlesSignals: Bool) async throws(WorkerFailure) {
-        let signals = handlesSignals ? StopSignal.stream() : AsyncStream { $0.finish() }
+    func untilItEnds(_ signals: AsyncStream<StopSignal>) async throws(WorkerFailure) {
         let listening = Task { for await signal in signals { tell.yield(.asked(by: signal.rawValue)) } }
         defer { listening.cancel() }
         // A task of its own: cancellation is one of the happenings, and must not end the wait for the others.
@@ -83,7 +75,8 @@ private struct RunningWorker: Sendable {
     }
 
     private func follow() async -> WorkerFailure? {
-        let work = Task { await runTheWorker() }
+        let grace = configuration.shutdownGrace
+        let work = Task { await startAndRun() }
         var alarm: Task<Void, Never>?
         defer { alarm?.cancel() }
         for await happening in happenings {
@@ -94,22 +87,38 @@ private struct RunningWorker: Sendable {
             case .asked(let name):
                 say("\(name): stopping")
                 work.cancel()
-                alarm = Task { await endTheGrace() }
+                alarm = Task { await endTheGrace(after: grace) }
             }
         }
         return nil
     }
 
-    private func runTheWorker() async {
+    /// Ends when the worker has, or could not be started.
+    private func startAndRun() async {
         do throws(LogFailure) {
-            try await worker.run()
+            let log = try await makeLog()
+            // Whoever was asked to stop by now has taken no job.
+            if !Task.isCancelled {
+                let worker = Worker(
+                    sources: sources, log: log, limits: configuration.limits, observe: { $0.line.map(say) })
+                try await worker.run()
+            }
+            await log.close()
             tell.yield(.ended(nil))
         } catch {
             tell.yield(.ended(error))
         }
     }
 
-    private func endTheGrace() async {
+    private func makeLog() async throws(LogFailure) -> KafkaLog {
+        do throws(LogFailure) {
+            return try await KafkaLog(configuration.log(say: say))
+        } catch {
+            throw LogFailure("\(configuration.kafka.bootstrapServers): \(error.message)")
+        }
+    }
+
+    private func endTheGrace(after grace: Duration) async {
         do {
             try await Task.sleep(for: grace)
             tell.yield(.graceIsOver)

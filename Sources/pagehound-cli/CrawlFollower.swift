@@ -14,7 +14,7 @@ struct CrawlFollower {
         let counts = try await admin.partitionCounts([topics.crawls, topics.dead])
         var ends: [TopicPartition: Int64] = [:]
         for topic in [topics.crawls, topics.dead] {
-            guard let count = counts[topic] ?? nil else {
+            guard let count = counts[topic] else {
                 throw CommandFailure("topic \(topic) does not exist; pagehound topics create makes it")
             }
             for partition in 0..<Int32(count) {

@@ -30,7 +30,7 @@ enum StatusCommand {
     /// The newest record of each crawl.
     private static func ledger(of topics: Topics, _ client: ClientConfiguration) async throws -> [String: CrawlRecord] {
         let admin = try Admin(client)
-        let count = try await admin.partitionCounts([topics.crawls])[topics.crawls] ?? nil
+        let count = try await admin.partitionCounts([topics.crawls])[topics.crawls]
         await admin.close()
         guard let count else {
             throw CommandFailure("topic \(topics.crawls) does not exist; pagehound topics create makes it")

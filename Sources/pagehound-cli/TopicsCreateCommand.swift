@@ -20,16 +20,16 @@ enum TopicsCreateCommand {
 
     static func run(_ arguments: Arguments) async throws -> ExitCode {
         let configuration = try WorkerConfiguration(arguments)
-        let partitions = try arguments.integer("--partitions") ?? 12
-        let replication = try arguments.integer("--replication")
-        let layout = TopicLayout(
-            topics: configuration.topics, partitions: partitions, replicationFactor: replication)
+        var layout = TopicLayout(topics: configuration.topics)
+        layout.partitions = try arguments.integer("--partitions") ?? layout.partitions
+        layout.replicationFactor = try arguments.integer("--replication")
+        layout.maxMessageBytes = configuration.kafka.maxMessageBytes ?? layout.maxMessageBytes
         let admin = try Admin(configuration.client)
         let outcome = try await layout.create(with: admin)
         var code = ExitCode.success
         for topic in layout.topics.all {
             switch outcome[topic] {
-            case .created: Terminal.say("\(topic): created, \(partitions) partitions")
+            case .created: Terminal.say("\(topic): created, \(layout.partitions) partitions")
             case .exists: Terminal.say("\(topic): is there already, left as it is")
             case .failed(let error):
                 Terminal.log("pagehound: \(topic): \(error)")
@@ -46,7 +46,7 @@ enum TopicsCreateCommand {
     private static func waitUntilKnown(_ topics: Topics, _ admin: Admin) async throws {
         for _ in 0..<100 {
             let counts = try await admin.partitionCounts(topics.all)
-            if topics.all.allSatisfy({ (counts[$0] ?? nil) != nil }) { return }
+            if topics.all.allSatisfy({ counts[$0] != nil }) { return }
             try await Task.sleep(for: .milliseconds(100))
         }
         throw CommandFailure("the topics were created, but the brokers do not know of them yet")

@@ -9,7 +9,7 @@ import Testing
 /// A schedule that fails prints its seed and the end of its trace. With the seed in `SIMULATION_SEED` it is replayed and
 /// traced from the beginning. `SIMULATION_SCHEDULES` sets how many are run, `SIMULATION_FIRST_SEED` where they begin.
 struct SimulationTests {
-    static let schedules = UInt64(environment("SIMULATION_SCHEDULES") ?? "") ?? 10_000
+    static let schedules = UInt64(environment("SIMULATION_SCHEDULES") ?? "") ?? 20_000
     static let firstSeed = UInt64(environment("SIMULATION_FIRST_SEED") ?? "") ?? 0
     static let chosenSeed = UInt64(environment("SIMULATION_SEED") ?? "")
     static let parts: UInt64 = 8

@@ -186,6 +186,12 @@ private func items(_ range: ClosedRange<Int>) -> [String] { range.map { "{\"id\"
         #expect(walk.feed(items(11...20), Signals(total: .items(20))) == .init(.complete, .totalReached))
     }
 
+    @Test func `pages that were skipped count no more than the server gives a page`() {
+        let walk = RuleWalk(Pagination(.pageNumber(first: 1), pageSize: 100), from: .page(9))
+        let page = (0..<50).map { "\($0)" }
+        #expect(walk.feed(page, Signals(total: .items(800))) == nil)
+    }
+
     @Test func `an empty page that says more follows is believed for a while`() {
         let walk = RuleWalk(Pagination(.pageNumber(first: 1), hasMoreIsSignalled: true, maxEmptyPages: 2))
         #expect(walk.feed([], Signals(hasMore: true)) == nil)

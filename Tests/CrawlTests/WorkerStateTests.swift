@@ -23,9 +23,9 @@ private final class Desk {
 
     /// Delivers a job at the next offset; the offset.
     @discardableResult
-    func deliver(_ job: Job, at given: Int64? = nil) -> Int64 {
-        offset = given ?? offset + 1
-        let position = JobPosition(offset: offset, timestamp: Timestamp(milliseconds: offset))
+    func deliver(_ job: Job, time: Int64? = nil) -> Int64 {
+        offset += 1
+        let position = JobPosition(offset: offset, timestamp: Timestamp(milliseconds: time ?? offset))
         state.deliver(
             DeliveredJob(owned: owned, position: position, content: .job(job), received: ReceivedRecord()), now: now)
         return offset
@@ -370,6 +370,92 @@ extension Transaction {
         let transaction = desk.commit()
         #expect(transaction?.forgotten == [ForgottenCrawl(partition: 0, crawl: "c")])
         #expect(desk.state.partitions[0]?.ledger.isEmpty == true)
+    }
+
+    @Test func `in the plain chain, more crawls than are held at once all get on`() {
+        let desk = Desk(limits: WorkerLimits(runAheadPages: 0, maxCrawlsHeld: 1))
+        desk.start("a")
+        desk.run()
+        let first = desk.commit(deliverNext: false)
+        #expect(!desk.state.isFull, "a crawl whose job is on its way is not held")
+        desk.start("b")
+        desk.run()
+        let second = desk.commit(deliverNext: false)
+        desk.deliver(first!.steps[0].next!)
+        #expect(desk.run() == 1)
+        desk.commit(deliverNext: false)
+        desk.deliver(second!.steps[0].next!)
+        #expect(desk.run() == 1)
+    }
+
+    @Test func `dead letters are committed a limited number at a time, each with an offset past its job`() {
+        let desk = Desk()
+        for number in 0..<2_500 { desk.deliver(Job(crawl: "c\(number)", source: "unknown source")) }
+        var counts: [Int] = []
+        while let transaction = desk.commit() {
+            counts.append(transaction.deadLetters.count)
+            #expect(transaction.offsets.first?.next == Int64(counts.reduce(0, +)))
+        }
+        #expect(counts == [1_000, 1_000, 500])
+    }
+
+    @Test func `a worker takes no further jobs while many dead letters wait behind a job that is not done`() {
+        let desk = Desk()
+        desk.start()
+        desk.fail(desk.fetches(), SourceError(.throttled, "429", retryAfter: .seconds(600)))
+        desk.commit(deliverNext: false)
+        desk.start("held")
+        desk.fail(desk.fetches(), SourceError(.unavailable, "503"))
+        for number in 0..<10_000 { desk.deliver(Job(crawl: "c\(number)", source: "unknown source")) }
+        #expect(desk.state.isFull)
+        #expect(desk.state.takeTransaction(now: desk.now) == nil)
+        desk.now = desk.now + .seconds(61)
+        _ = desk.fetches()
+        while desk.commit(deliverNext: false) != nil {}
+        #expect(!desk.state.isFull)
+    }
+
+    @Test func `a crawl that began again is not forgotten with its run before`() {
+        let desk = Desk(Pagination(.singlePage))
+        desk.start()
+        desk.run()
+        desk.commit()
+        desk.now = desk.now + .seconds(8 * 86_400)
+        desk.start()
+        desk.run()
+        let second = desk.state.takeTransaction(now: desk.now)
+        desk.state.sweep(now: desk.now)
+        desk.state.settle(.committed, now: desk.now)
+        #expect(second?.steps.first?.record.run == 2)
+        #expect(desk.commit()?.forgotten.isEmpty != false)
+        #expect(desk.state.partitions[0]?.ledger["c"]?.run == 2)
+    }
+
+    @Test func `a cancel that was too late stays too late when it is delivered again, whatever the clocks said`() {
+        let desk = Desk(Pagination(.singlePage))
+        desk.start()
+        desk.run()
+        desk.commit()
+        let late = desk.deliver(Job(crawl: "c", action: .cancel), time: 5_000)
+        desk.deliver(Job(crawl: "c", source: "s"), time: 4_990)
+        desk.run()
+        let record = desk.commit()?.steps.first?.record
+        #expect(record?.run == 2)
+        let again = JobPosition(offset: late, timestamp: Timestamp(milliseconds: 5_000))
+        #expect(Admission.of(Job(crawl: "c", action: .cancel), at: again, known: record, now: desk.now) == .stale)
+    }
+
+    @Test func `a restart with another source is heard although the first source is gone`() {
+        var paused = CrawlRecord(
+            crawl: "c", run: 1, source: "gone", startedAt: Timestamp(milliseconds: 0),
+            newestJob: JobPosition(offset: -1, timestamp: Timestamp(milliseconds: -1)))
+        paused.status = .paused
+        let desk = Desk(ledger: [paused])
+        desk.deliver(Job(crawl: "c", action: .restart, source: "s"))
+        let failed = desk.commit(deliverNext: false)?.steps.first?.record
+        #expect(failed?.end?.reason == .unusableParams)
+        #expect(desk.fetches().count == 1)
+        #expect(desk.state.walks.values.first?.record.run == 2)
     }
 
     @Test func `bytes held ahead are given back when they are committed`() {

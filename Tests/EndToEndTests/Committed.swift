@@ -66,7 +66,7 @@ struct Committed {
     /// All committed records of a topic, partition after partition.
     static func records(of topic: String, _ client: ClientConfiguration) async throws -> [ConsumedRecord] {
         let admin = try Admin(client)
-        let count = try await admin.partitionCounts([topic])[topic] ?? nil
+        let count = try await admin.partitionCounts([topic])[topic]
         await admin.close()
         let reader = try PartitionReader(client)
         let collected = Box()
@@ -88,7 +88,7 @@ struct Committed {
             let times = Dictionary(numbers.map { ($0, 1) }, uniquingKeysWith: +)
             let missing = (1...count).filter { times[$0] == nil }
             let twice = times.filter { $0.value > 1 }.keys.sorted()
-            faults.append("\(crawl): \(numbers.count) pages; missing \(missing), more than once \(twice)")
+            faults.append("\(crawl): \(numbers.count) pages; missing \(missing.count), more than once \(twice)")
             if missing.isEmpty, twice.isEmpty { faults.append("\(crawl): out of order \(numbers)") }
         }
         let identities = batches.flatMap(\.items).map(\.identity)

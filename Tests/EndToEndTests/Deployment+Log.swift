@@ -43,7 +43,7 @@ extension Deployment {
         repeat {
             open = []
             for topic in topics {
-                let count = try await admin.partitionCounts([topic])[topic] ?? nil
+                let count = try await admin.partitionCounts([topic])[topic]
                 for partition in 0..<Int32(count ?? 0) {
                     let place = TopicPartition(topic: topic, partition: partition)
                     let stable = try await admin.watermarks(place, .readCommitted).upperBound
@@ -56,10 +56,15 @@ extension Deployment {
         #expect(open.isEmpty)
     }
 
-    /// Sets the group back to the first job of each partition. No worker may run.
+    /// Sets the group back to the first job of each partition. No worker may run; those that were killed have to be
+    /// missed by the group first.
     func resetOffsets() async throws {
         let admin = try Admin(client)
-        let count = try await admin.partitionCounts([jobs])[jobs] ?? nil
+        let deadline = ContinuousClock.now + sessionTimeout + .seconds(20)
+        while try await admin.describeGroup(group).members.count > 0, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        let count = try await admin.partitionCounts([jobs])[jobs]
         var offsets: [TopicPartition: Int64] = [:]
         for partition in 0..<Int32(count ?? 0) {
             let place = TopicPartition(topic: jobs, partition: partition)

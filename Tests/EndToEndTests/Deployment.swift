@@ -72,7 +72,9 @@ struct Deployment {
     }
 
     func start(_ words: [String]) throws -> ChildProcess {
-        try ChildProcess(pagehound.path(), words + ["--config", configurationFile.path()], directory: folder)
+        try ChildProcess(
+            pagehound.path(), words + ["--config", configurationFile.path()],
+            environment: ["SWIFT_BACKTRACE": "threads=crashed,registers=none,images=none"], directory: folder)
     }
 
     /// Sends triggers, as users do.

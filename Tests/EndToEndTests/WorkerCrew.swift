@@ -98,9 +98,11 @@ actor WorkerCrew {
         case .code(0) where member.isStopping: break
         case .code(let code) where code != 0 && (!member.isStopping || brokersFail):
             tally.selfEnded[process.lastLine, default: 0] += 1
+        // It had not come so far as to say anything, nor to take signals.
+        case .signal(SIGTERM) where member.isStopping && process.errors.isEmpty: break
         case .code, .signal:
-            failures.append(
-                "worker \(member.name) ended as \(exit): \(process.lastLine); see \(process.errorFile.path())")
+            let words = process.errors.split(separator: "\n").suffix(80).joined(separator: "\n      ")
+            failures.append("worker \(member.name) ended as \(exit):\n      \(words)")
         }
         guard !isOver else { return }
         try? await Task.sleep(for: absences.removeValue(forKey: index) ?? .zero)

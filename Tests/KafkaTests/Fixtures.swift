@@ -55,7 +55,7 @@ struct Place: Sendable {
     {
         let reader = try PartitionReader(client)
         let records = Monitor<[ConsumedRecord]>([])
-        try await reader.read(TopicPartition(topic: topic, partition: partition), within: limit) { batch in
+        try await reader.read(TopicPartition(topic: topic, partition: partition), patience: limit) { batch in
             records.withLock { $0 += batch }
         }
         await reader.close()

@@ -140,7 +140,7 @@ import Testing
         for _ in 0..<4 { _ = try await producer.send((0..<5).map { _ in ProducerRecord(name, nil, large) }) }
         let reader = try PartitionReader(place.client)
         let error = await #expect(throws: KafkaError.self) {
-            try await reader.read(TopicPartition(topic: name, partition: 0), from: 1, within: .seconds(20)) { _ in }
+            try await reader.read(TopicPartition(topic: name, partition: 0), from: 1, patience: .seconds(20)) { _ in }
         }
         #expect(error?.code == .autoOffsetReset || error?.code == .offsetOutOfRange)
         await reader.close()

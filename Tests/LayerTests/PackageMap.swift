@@ -25,8 +25,7 @@ struct PackageMap {
     static func ofThisPackage() throws -> PackageMap {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let scratch = FileManager.default.temporaryDirectory.appending(path: "pagehound-layers-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: scratch) }
+        let scratch = root.appending(path: ".build/layers")
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
