@@ -150,6 +150,7 @@ struct Simulation {
             log("\(workers[index].name) begins \(workers[index].commit?.transaction.summary ?? "")")
             return true
         }
+        if commit.heldUntil > turn { return false }
         workers[index].advanceCommit(&broker)
         log(
             "\(workers[index].name) commit: \(workers[index].commit.map { "\($0.phase)" } ?? "over after \(commit.phase)")"
