@@ -9,6 +9,7 @@ import Threads
 /// is the partition opened, and its jobs are delivered.
 public final class KafkaLog: CrawlLog {
     public let maxItemBytes: Int
+    public let partitionCount: Int
     let configuration: KafkaLogConfiguration
     private let encoder: WireEncoder
     let producer: TransactionalProducer
@@ -21,6 +22,7 @@ public final class KafkaLog: CrawlLog {
             let facts = try await TopicFacts.check(configuration)
             producer = try await TransactionalProducer.start(configuration.producer(facts))
             encoder = WireEncoder(topics: configuration.topics, maxRecordBytes: facts.maxRecordBytes)
+            partitionCount = facts.partitionCount
             maxItemBytes = WireEncoder.maxItemBytes(maxRecordBytes: facts.maxRecordBytes)
             self.configuration = configuration
         } catch {

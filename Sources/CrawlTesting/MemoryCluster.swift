@@ -37,6 +37,15 @@ public final class MemoryCluster: Sendable {
         return result
     }
 
+    /// Returns as soon as the broker is as `condition` says, or when the task is cancelled.
+    public func wait(until condition: (borrowing MemoryBroker) -> Bool) async {
+        while !Task.isCancelled {
+            let revision = revision
+            if state.withLock({ condition($0.broker) }) { return }
+            await changed(after: revision)
+        }
+    }
+
     /// How often the broker was changed.
     var revision: Int { state.withLock { $0.revision } }
 

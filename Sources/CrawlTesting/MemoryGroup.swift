@@ -50,6 +50,8 @@ public struct MemoryGroup: Sendable, Equatable {
         !isGathering && members.values.allSatisfy { $0.generation == generation && $0.revoking.isEmpty }
     }
 
+    public var isEmpty: Bool { members.isEmpty }
+
     /// True if a heartbeat of the member would change something.
     public func hasNews(for member: Int) -> Bool {
         guard let state = members[member] else { return true }

@@ -25,6 +25,7 @@ public final class MemoryLog: CrawlLog {
     }
 
     public let maxItemBytes: Int
+    public var partitionCount: Int { cluster.read { Int($0.partitions) } }
     private let cluster: MemoryCluster
     private let jobsADelivery: Int
     private let disturb: @Sendable (CommitPoint) async -> Disturbance?
@@ -74,8 +75,7 @@ public final class MemoryLog: CrawlLog {
 
 extension MemoryLog {
     public func run(_ receiver: any JobReceiver) async throws(LogFailure) {
-        let first = cluster.update { $0.join() }
-        state.withLock { $0.member = first }
+        join()
         // Delivery may be suspended for long; the group is answered beside it. It is cancelled at the end of the scope.
         async let _: Void = deliver(to: receiver)
         while !Task.isCancelled, !isCrashed, let member {
@@ -145,12 +145,19 @@ extension MemoryLog {
     private func rejoin(_ receiver: any JobReceiver, after old: Int) async {
         guard !isCrashed else { return }
         await revoke(state.withLock { $0.ready + $0.restoring }, lost: true, from: receiver)
-        let new = cluster.update { broker in
-            // A producer that begins anew fences its own open transaction.
-            broker.timeOutTransactions(of: old)
-            return broker.join()
+        // A producer that begins anew fences its own open transaction.
+        cluster.update { $0.timeOutTransactions(of: old) }
+        join()
+    }
+
+    /// Becomes a new member of the group, unless it was crashed meanwhile.
+    private func join() {
+        let member = cluster.update { $0.join() }
+        let isCrashed = state.withLock { state in
+            if !state.isCrashed { state.member = member }
+            return state.isCrashed
         }
-        state.withLock { $0.member = new }
+        if isCrashed { cluster.update { $0.remove(member) } }
     }
 
     private func leave(_ receiver: any JobReceiver) async {

@@ -15,6 +15,8 @@ struct SimulatedWorker {
         var refusal: MemoryBroker.Refusal?
         /// The connection broke: the worker will hear that it was aborted, whether or not that is true.
         var isLost = false
+        /// Nothing is heard of it before this turn.
+        var heldUntil = 0
     }
 
     /// Something that a worker can do now.

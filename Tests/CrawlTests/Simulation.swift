@@ -51,7 +51,8 @@ struct Simulation {
     mutating func startWorker() {
         newestWorker += 1
         let state = WorkerState(
-            sources: plan.sources, limits: plan.limits, maxItemBytes: 1_000, seed: generator.next())
+            sources: plan.sources, limits: plan.limits, maxItemBytes: 1_000, partitionCount: Int(broker.partitions),
+            seed: generator.next())
         let worker = SimulatedWorker(name: "w\(newestWorker)", member: broker.join(), state: state)
         workers.append(worker)
         log("\(worker.name) joins as member \(worker.member)")
@@ -149,6 +150,7 @@ struct Simulation {
             log("\(workers[index].name) begins \(workers[index].commit?.transaction.summary ?? "")")
             return true
         }
+        if commit.heldUntil > turn { return false }
         workers[index].advanceCommit(&broker)
         log(
             "\(workers[index].name) commit: \(workers[index].commit.map { "\($0.phase)" } ?? "over after \(commit.phase)")"

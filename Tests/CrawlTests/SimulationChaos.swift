@@ -172,7 +172,7 @@ extension Simulation {
     // MARK: What goes wrong
 
     private mutating func misfortune(_ index: Int) {
-        switch draw(0..<10) {
+        switch draw(0..<11) {
         case 0, 1: crash(index)
         case 2, 3:
             // It goes on later, perhaps in the middle of a transaction, and perhaps as somebody who is no member.
@@ -185,15 +185,22 @@ extension Simulation {
         case 5:
             // The log cannot know whether the transaction came to something: it makes the worker begin anew.
             workers[index].commit?.isLost = true
+            holdCommit(index)
             rejoin(index)
         case 6:
             workers[index].deafUntil = turn + draw(20..<80)
             expel(index)
+        case 8: holdCommit(index)
         case 7:
             broker.timeOutTransactions(of: workers[index].member)
             log("\(workers[index].name): its transaction times out")
         default: if workers[index].commit?.phase != .applied { workers[index].abort("bad luck", &broker) }
         }
+    }
+
+    private mutating func holdCommit(_ index: Int) {
+        let until = turn + draw(0..<40)
+        workers[index].commit?.heldUntil = until
     }
 
     private mutating func expel(_ index: Int) {
