@@ -19,7 +19,7 @@ let package = Package(
             name: "countdown-example", dependencies: ["Pagehound", "Crawl"], path: "Sources/Examples/Countdown"),
         .target(name: "Pagehound", dependencies: ["Crawl", "CrawlHTTP", "CrawlKafka", "Kafka", "Threads", "YAML"]),
 
-        // The crawl log on Kafka, the source over HTTP, the test doubles. They meet only in `Crawl`.
+        // The crawl log on Kafka, the source over HTTP, the test doubles: beside each other, above the domain.
         .target(name: "CrawlKafka", dependencies: ["Crawl", "Kafka", "JSONText", "Threads"]),
         .target(name: "CrawlHTTP", dependencies: ["Crawl", "HTTP", "JSONText", "YAML"]),
         .target(name: "CrawlTesting", dependencies: ["Crawl", "Threads"]),

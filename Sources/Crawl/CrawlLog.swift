@@ -10,6 +10,8 @@
 public protocol CrawlLog: Sendable {
     /// An item larger than this, in bytes, does not fit into a record.
     var maxItemBytes: Int { get }
+    /// Partitions of the jobs topic.
+    var partitionCount: Int { get }
 
     /// Joins the group and delivers to `receiver` until the task is cancelled; then gives all partitions up, through
     /// `revoking`, and returns. Throws `LogFailure` if the log cannot be used any more by this process.

@@ -1,5 +1,5 @@
 extension CrawlRecord {
-    /// The last known totals, with what this page says (case T1: a total that is not repeated still counts).
+    /// The last known totals, with what this page says (a total that is not repeated still counts: dlt-hub/dlt #1414).
     func totals(after page: Page) -> (items: Int64?, pages: Int64?) {
         switch page.signals.total {
         case .items(let items): (items, totalPages)

@@ -7,7 +7,7 @@ public enum FailureDecision: Sendable, Hashable {
     case end(CrawlRecord.End)
 }
 
-/// Retry, wait, hole or end: rules 1 and 10 of the design.
+/// Retry, wait, hole or end: what follows an error of the upstream. An error is never a page.
 public struct FailureRules: Sendable {
     let source: Source
     let record: CrawlRecord
@@ -42,14 +42,14 @@ public struct FailureRules: Sendable {
     }
 
     /// Exponential back-off with full jitter, and at least what the upstream asks for: a Retry-After of 0 is no hot
-    /// loop, one of a year is no stuck crawl (case R2).
+    /// loop, one of a year is no stuck crawl (mautrix/meta #321).
     private func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         let ceiling = min(source.retry.maxDelay, source.retry.baseDelay * (1 << min(attempt, 20)))
         let jitter = Duration.milliseconds(Int64.random(in: 0...max(0, ceiling.milliseconds), using: &generator))
         return max(jitter, min(error.retryAfter ?? .zero, source.retry.maxWait))
     }
 
-    /// A page number or offset is an address, so the walk can go on behind a missing page (case Q2); a cursor is a chain.
+    /// A page number or offset is an address, so the walk can go on behind a missing page (hahwul/urx #361); a cursor is a chain.
     private func forGood(_ reason: EndReason) -> FailureDecision {
         let failed = FailureDecision.end(.init(.failed, reason, error: error.message))
         guard record.pages > 0, record.guards.holesInARow < source.pagination.maxHoles else { return failed }

@@ -15,7 +15,7 @@ public protocol PageSource: Sendable {
 public struct PageRequest: Sendable, Hashable {
     /// The crawl that asks; for log lines and messages.
     public var crawl: String
-    /// The number of the page in this run, from 1.
+    /// The number that the page has in this run if it is published, from 1; empty pages are not.
     public var page: Int64
     /// Where the page is; `nil` for the first page of the source.
     public var cursor: PageCursor?

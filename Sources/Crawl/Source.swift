@@ -6,12 +6,15 @@ public struct Source: Sendable {
     public var output: Output
     /// At most so many requests of one worker to this source at once.
     public var maxInFlight: Int
+    /// At most so many requests a second of the whole deployment: a worker has the share of the jobs partitions that it
+    /// owns. `nil` for no limit.
+    public var requestsPerSecond: Double?
     /// Opens the source for one crawl with the job's params. Throws `UnusableParams` if one is missing or unknown.
     public var open: @Sendable (_ params: [String: String]) throws(UnusableParams) -> any PageSource
 
     public init(
         _ name: String, pagination: Pagination, retry: RetryPolicy = RetryPolicy(), output: Output = .page,
-        maxInFlight: Int = 64,
+        maxInFlight: Int = 64, requestsPerSecond: Double? = nil,
         open: @escaping @Sendable (_ params: [String: String]) throws(UnusableParams) -> any PageSource
     ) {
         self.name = name
@@ -19,6 +22,7 @@ public struct Source: Sendable {
         self.retry = retry
         self.output = output
         self.maxInFlight = maxInFlight
+        self.requestsPerSecond = requestsPerSecond
         self.open = open
     }
 }
@@ -58,8 +62,6 @@ public struct Pagination: Sendable, Hashable {
     public var strategy: Strategy
     /// How many items the upstream is asked for on a page, if it is asked at all.
     public var pageSize: Int?
-    /// The source looks for a has-more flag.
-    public var hasMoreIsSignalled: Bool
     /// End a cursor or link crawl when the total is reached. Page-number and offset crawls always do.
     public var stopOnTotal: Bool
     /// A page with fewer items than asked for is the last one. Only for upstreams that always fill their pages.
@@ -72,12 +74,11 @@ public struct Pagination: Sendable, Hashable {
     public var maxHoles: Int
 
     public init(
-        _ strategy: Strategy, pageSize: Int? = nil, hasMoreIsSignalled: Bool = false, stopOnTotal: Bool = false,
+        _ strategy: Strategy, pageSize: Int? = nil, stopOnTotal: Bool = false,
         stopAfterShortPage: Bool = false, stopOnStatus: Set<Int> = [], maxEmptyPages: Int = 16, maxHoles: Int = 3
     ) {
         self.strategy = strategy
         self.pageSize = pageSize
-        self.hasMoreIsSignalled = hasMoreIsSignalled
         self.stopOnTotal = stopOnTotal
         self.stopAfterShortPage = stopAfterShortPage
         self.stopOnStatus = stopOnStatus

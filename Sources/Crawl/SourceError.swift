@@ -1,4 +1,4 @@
-/// Why a page could not be had. The class decides what the worker does (DESIGN: upstream errors).
+/// Why a page could not be had. The class decides what the worker does: see `FailureRules`.
 public struct SourceError: Error, Sendable, Hashable {
     public enum Class: String, Sendable, CaseIterable {
         /// The upstream asks for fewer requests: 429, 503 with Retry-After, 403 with nothing remaining.

@@ -1,7 +1,7 @@
 /// What follows a page.
 public struct PageDecision: Sendable, Hashable {
-    /// False if the page repeats one that was published, or cannot be trusted: a crawl that failed at a page is
-    /// resumed by fetching that page again.
+    /// False if the page is empty, repeats one that was published, or cannot be trusted: a crawl that failed at a page
+    /// is resumed by fetching that page again.
     public var publish: Bool
     /// The page to fetch next, also where a limit keeps it from being fetched; `nil` if there is none.
     public var next: PageCursor?
@@ -9,7 +9,22 @@ public struct PageDecision: Sendable, Hashable {
     public var end: CrawlRecord.End?
 }
 
-/// The rules that end a crawl, in the order of the design. Pure: the same page of the same record decides the same.
+/// The rules that end a crawl. The first that applies decides:
+///
+/// | rule | when | how the run ends |
+/// |---|---|---|
+/// | `contradiction` | has_more is true without a cursor, a signal cannot be read | failed, `inconsistent_signal` |
+/// | `hasMoreFalse` | has_more is false, also when a cursor is there | complete, `has_more_false` |
+/// | `loop` | the next request equals an earlier one of the run | failed, `cursor_loop`; with an empty page complete, `no_new_items` |
+/// | `repeatedPage` | the same items as on the page before, by number or offset | complete, `clamped_end`; by offset failed, `cursor_loop` |
+/// | `totalReached` | the promised total is reached; in a cursor crawl only if asked for | complete, `total_reached` |
+/// | `emptyPage` | no items; a server that names a next page is believed for a while | complete, `empty_page`; then truncated, `limit_hit` |
+/// | `noNextPage` | no next cursor: absent, null or "" | complete, `no_next_cursor` |
+/// | `shortPage` | fewer items than asked for, only if asked for | complete, `short_page` |
+/// | `limit` | max_pages or max_items reached, and more was possible | truncated, `limit_hit` |
+///
+/// Errors of the upstream come before all of them, in `FailureRules`. Pure: the same page of the same record decides the
+/// same.
 public struct StopRules: Sendable {
     let pagination: Pagination
     /// The crawl before this page.
@@ -25,9 +40,10 @@ public struct StopRules: Sendable {
 
     private func decision() -> PageDecision {
         let next = nextCursor()
-        guard let end = ending(next: next) else { return PageDecision(publish: true, next: next, end: nil) }
+        let isWorthIt = !page.items.isEmpty
+        guard let end = ending(next: next) else { return PageDecision(publish: isWorthIt, next: next, end: nil) }
         if end.verdict == .failed { return PageDecision(publish: false, next: record.cursor, end: end) }
-        return PageDecision(publish: end.reason != .clampedEnd, next: next, end: end)
+        return PageDecision(publish: isWorthIt && end.reason != .clampedEnd, next: next, end: end)
     }
 
     private func ending(next: PageCursor?) -> CrawlRecord.End? {
@@ -43,7 +59,7 @@ public struct StopRules: Sendable {
     /// Items received in the run with this page.
     private var itemsReceived: Int64 { record.items + record.oversizedItems + Int64(page.items.count) }
 
-    /// The page that would follow. Offset moves by the items received, not by those asked for (cases E4, E5).
+    /// The page that would follow. Offset moves by the items received, not by those asked for (khive #894).
     private func nextCursor() -> PageCursor? {
         switch (pagination.strategy, record.cursor) {
         case (.pageNumber, .page(let number)): .page(number + 1)
@@ -57,7 +73,6 @@ public struct StopRules: Sendable {
 
     // MARK: Rules
 
-    /// Rule 2.
     private func contradiction() -> CrawlRecord.End? {
         if let unreadable = page.signals.unreadable { return .init(.failed, .inconsistentSignal, error: unreadable) }
         guard page.signals.hasMore == true else { return nil }
@@ -70,12 +85,10 @@ public struct StopRules: Sendable {
         return nil
     }
 
-    /// Rule 3.
     private func hasMoreFalse() -> CrawlRecord.End? {
         page.signals.hasMore == false ? .init(.complete, .hasMoreFalse) : nil
     }
 
-    /// Rule 4.
     private func loop() -> CrawlRecord.End? {
         guard followsUpstream, let next = page.signals.next else { return nil }
         if next == record.cursor, page.items.isEmpty { return .init(.complete, .noNewItems) }
@@ -86,7 +99,7 @@ public struct StopRules: Sendable {
         return .init(.failed, .cursorLoop, error: "the next page that the upstream names is \(which): \(next.summary)")
     }
 
-    /// Rule 5, and its like for offsets: an upstream that ignores the offset gives the same page for ever (cases L5, L30).
+    /// An upstream that ignores the offset gives the same page for ever (dlt-hub/dlt #2816, faucet-stream #78).
     private func repeatedPage() -> CrawlRecord.End? {
         guard let items = Fingerprint.of(page.items), items == record.guards.previousItems else { return nil }
         switch pagination.strategy {
@@ -97,7 +110,6 @@ public struct StopRules: Sendable {
         }
     }
 
-    /// Rule 6.
     private func totalReached() -> CrawlRecord.End? {
         if followsUpstream, !pagination.stopOnTotal { return nil }
         let totals = record.totals(after: page)
@@ -131,7 +143,7 @@ public struct StopRules: Sendable {
         if case .page(let number) = record.from { max(0, number - first) } else { 0 }
     }
 
-    /// Rule 7. An upstream that says in words that more follows is believed for a while.
+    /// An upstream that says in words that more follows is believed for a while.
     private func emptyPage() -> CrawlRecord.End? {
         guard page.items.isEmpty else { return nil }
         let goesOn = followsUpstream ? page.signals.next != nil : page.signals.hasMore == true
@@ -141,19 +153,17 @@ public struct StopRules: Sendable {
         return .init(.truncated, .limitHit, error: error)
     }
 
-    /// Rule 8.
     private func noNextPage() -> CrawlRecord.End? {
         if pagination.strategy == .singlePage { return .init(.complete, .singlePage) }
         return followsUpstream && page.signals.next == nil ? .init(.complete, .noNextCursor) : nil
     }
 
-    /// Rule 9.
     private func shortPage() -> CrawlRecord.End? {
         guard pagination.stopAfterShortPage, let size = pagination.pageSize, page.items.count < size else { return nil }
         return .init(.complete, .shortPage)
     }
 
-    /// Rule 11. It comes after the rules that find the end, so that a limit on the exact boundary is no truncation (case E15).
+    /// It comes after the rules that find the end, so that a limit on the exact boundary is no truncation (basecamp-sdk #513).
     private func limit() -> CrawlRecord.End? {
         if let pages = record.limits.maxPages, record.pages + (page.items.isEmpty ? 0 : 1) >= pages {
             return .init(.truncated, .limitHit, error: "max_pages: \(pages)")

@@ -1,8 +1,8 @@
 /// A crawl in memory: its record as it will be, and what is staged for the next step.
 struct Walk: Sendable {
     let owned: PartitionEpoch
-    let source: Source
-    let opened: any PageSource
+    /// `nil` if this worker could not open the source; then the run ends as failed.
+    let opened: OpenedSource?
     /// The crawl with all that is staged; its `step` is the last committed one.
     var record: CrawlRecord
 
@@ -15,7 +15,8 @@ struct Walk: Sendable {
     private(set) var underWay: (staged: Staged, jobs: [Int64], heldSince: Timestamp?)?
 
     /// The fetch under way.
-    var ticket: FetchTicket?
+    private(set) var ticket: FetchTicket?
+    private var abandoned: [FetchTicket] = []
     /// Pages since the crawl came to the front of the line.
     var turn = 0
     var isInLine = false
@@ -35,10 +36,9 @@ struct Walk: Sendable {
         var isEmpty: Bool { batches.isEmpty && deadLetters.isEmpty && !recordAlone }
     }
 
-    init(_ record: CrawlRecord, owned: PartitionEpoch, source: Source, opened: any PageSource) {
+    init(_ record: CrawlRecord, owned: PartitionEpoch, opened: OpenedSource?) {
         self.record = record
         self.owned = owned
-        self.source = source
         self.opened = opened
     }
 
@@ -56,11 +56,15 @@ struct Walk: Sendable {
     var heldBytes: Int { staged.bytes + (underWay?.staged.bytes ?? 0) }
 
     func mayFetch(_ limits: WorkerLimits, now: Timestamp) -> Bool {
-        guard ticket == nil, !record.isEnded, record.status != .paused else { return false }
+        guard opened != nil, ticket == nil, !record.isEnded, record.status != .paused else { return false }
         if let notBefore = record.notBefore, now < notBefore { return false }
         if limits.runAheadPages == 0 { return staged.isEmpty && underWay == nil && !jobs.isEmpty }
         let pages = staged.batches.count + (underWay?.staged.batches.count ?? 0)
         return pages < limits.runAheadPages && heldBytes < limits.runAheadBytes
+    }
+
+    func isExpired(_ now: Timestamp) -> Bool {
+        !record.isEnded && record.limits.deadline.map { $0 <= now } == true
     }
 
     /// When to look at the crawl although nothing came: its wait is over, its job has been held for long, or its
@@ -73,7 +77,32 @@ struct Walk: Sendable {
         return wake.map { max($0, now + .milliseconds(1)) }
     }
 
+    // MARK: Fetching
+
+    mutating func startFetch(_ ticket: FetchTicket) { self.ticket = ticket }
+
+    mutating func endFetch() { ticket = nil }
+
+    /// Nobody waits for the result any more.
+    mutating func giveUpFetch() {
+        if let ticket { abandoned.append(ticket) }
+        ticket = nil
+    }
+
+    /// The fetches that were given up since the last call.
+    mutating func takeAbandoned() -> [FetchTicket] {
+        defer { abandoned = [] }
+        return abandoned
+    }
+
     // MARK: Staging
+
+    /// Ends the run; the fetch under way is of no use any more.
+    mutating func end(_ end: CrawlRecord.End, now: Timestamp) {
+        record.finish(end, at: now)
+        stageRecord()
+        giveUpFetch()
+    }
 
     /// The job is done with the next step.
     mutating func absorb(_ job: DeliveredJob, now: Timestamp) {
@@ -134,6 +163,12 @@ struct Walk: Sendable {
     }
 }
 
+/// A source that was opened with a crawl's params.
+struct OpenedSource: Sendable {
+    let source: Source
+    let pages: any PageSource
+}
+
 /// A crawl in its partition. The same id in two partitions, triggered by two partitioners, is two crawls.
 package struct CrawlKey: Sendable, Hashable {
     package var partition: Int32
@@ -150,7 +185,6 @@ package struct FetchTicket: Sendable, Hashable {
 package struct FetchOrder: Sendable {
     package var ticket: FetchTicket
     package var source: String
-    package var params: [String: String]
-    package var opened: any PageSource
+    package var pages: any PageSource
     package var request: PageRequest
 }

@@ -30,7 +30,9 @@ public actor Worker: JobReceiver {
         self.log = log
         self.now = clock
         self.observe = observe
-        state = WorkerState(sources: sources, limits: limits, maxItemBytes: log.maxItemBytes, seed: system.next())
+        state = WorkerState(
+            sources: sources, limits: limits, maxItemBytes: log.maxItemBytes,
+            partitionCount: log.partitionCount, seed: system.next())
     }
 
     /// Works until the task is cancelled; then gives up its partitions and returns. Throws if the log fails for good.
@@ -121,7 +123,7 @@ public actor Worker: JobReceiver {
         fetches[order.ticket] = Task {
             let result: Result<Page, SourceError>
             do throws(SourceError) {
-                result = .success(try await order.opened.fetch(order.request))
+                result = .success(try await order.pages.fetch(order.request))
             } catch {
                 result = .failure(error)
             }

@@ -18,7 +18,7 @@ extension WorkerState {
     }
 
     private mutating func nextFetch(of source: String, now: Timestamp) -> FetchOrder? {
-        while let line = lines[source], line.inFlight < line.capacity, let key = lines[source]?.keys.popFirst() {
+        while lines[source]?.mayFetch(now: now) == true, let key = lines[source]?.crawls.popFirst() {
             if let order = order(key, now: now) { return order }
         }
         return nil
@@ -26,44 +26,36 @@ extension WorkerState {
 
     private mutating func order(_ key: CrawlKey, now: Timestamp) -> FetchOrder? {
         walks[key]?.isInLine = false
-        guard let walk = walks[key], partitions[key.partition]?.isDraining == false, walk.mayFetch(limits, now: now)
+        guard let walk = walks[key], let opened = walk.opened, partitions[key.partition]?.isDraining == false,
+            walk.mayFetch(limits, now: now)
         else { return nil }
-        if let deadline = walk.record.limits.deadline, deadline <= now {
-            end(key, .init(.expired, .deadline), now: now)
+        if walk.isExpired(now) {
+            change(key, now: now) { $0.end(.init(.expired, .deadline), now: now) }
             return nil
         }
         serial += 1
         let ticket = FetchTicket(key: key, serial: serial)
-        walks[key]?.ticket = ticket
+        walks[key]?.startFetch(ticket)
         fetching += 1
-        lines[walk.source.name]?.inFlight += 1
+        lines[opened.source.name]?.start(share: Double(partitions.count) / Double(partitionCount), now: now)
         let request = PageRequest(
             crawl: key.crawl, page: walk.record.pages + 1, cursor: walk.record.cursor,
-            pageSize: walk.source.pagination.pageSize, traceparent: walk.record.traceparent)
-        return FetchOrder(
-            ticket: ticket, source: walk.source.name, params: walk.record.params, opened: walk.opened, request: request)
+            pageSize: opened.source.pagination.pageSize, traceparent: walk.record.traceparent)
+        return FetchOrder(ticket: ticket, source: opened.source.name, pages: opened.pages, request: request)
     }
 
     /// Crawls whose wait is over, whose job has been held for long, or whose deadline has come.
     private mutating func wake(now: Timestamp) {
         while let key = wakes.popDue(now) {
-            guard let walk = walks[key], let wakeAt = walk.wakeAt, wakeAt <= now else { continue }
-            walks[key]?.wakeAt = nil
-            if let deadline = walk.record.limits.deadline, deadline <= now, !walk.record.isEnded {
-                end(key, .init(.expired, .deadline), now: now)
-                continue
+            guard let wakeAt = walks[key]?.wakeAt, wakeAt <= now else { continue }
+            let parkAfter = limits.parkAfter
+            change(key, now: now) { walk in
+                walk.wakeAt = nil
+                if walk.isExpired(now) { return walk.end(.init(.expired, .deadline), now: now) }
+                // Re-issues the job that it holds, as the next step.
+                if let held = walk.heldSince, held + parkAfter <= now, walk.underWay == nil { walk.stageRecord() }
             }
-            if let held = walk.heldSince, held + limits.parkAfter <= now, walk.underWay == nil, walk.staged.isEmpty {
-                park(key)
-            }
-            place(key, now: now)
         }
-    }
-
-    /// Re-issues the job that a crawl holds, as the next step.
-    private mutating func park(_ key: CrawlKey) {
-        walks[key]?.stageRecord()
-        markStaged(key)
     }
 
     /// A fetch is over.
@@ -71,61 +63,65 @@ extension WorkerState {
         let key = order.ticket.key
         fetching -= 1
         lines[order.source]?.inFlight -= 1
-        guard let walk = walks[key], walk.ticket == order.ticket else { return }
-        walks[key]?.ticket = nil
+        guard let walk = walks[key], walk.ticket == order.ticket, let source = walk.opened?.source else { return }
         switch result {
-        case .success(let page): stage(page, in: walk, now: now)
-        case .failure(let error): stage(error, in: walk, now: now)
+        case .success(let page): stage(page, key, of: walk.record, from: source, now: now)
+        case .failure(let error): stage(error, key, of: walk.record, from: source, now: now)
         }
-        place(key, inFront: hasTurn(key), now: now)
     }
 
-    /// A crawl keeps its place for some pages, then lets others go first.
-    private mutating func hasTurn(_ key: CrawlKey) -> Bool {
-        let turn = (walks[key]?.turn ?? 0) + 1
-        walks[key]?.turn = turn < limits.yieldAfter ? turn : 0
-        return turn < limits.yieldAfter
-    }
-
-    private mutating func stage(_ page: Page, in before: Walk, now: Timestamp) {
-        var walk = before
-        walk.ticket = nil
-        let decision = StopRules.judge(page, of: walk.record, by: walk.source.pagination)
+    private mutating func stage(
+        _ page: Page, _ key: CrawlKey, of before: CrawlRecord, from source: Source, now: Timestamp
+    ) {
+        let decision = StopRules.judge(page, of: before, by: source.pagination)
         let (fitting, tooLarge) = decision.publish ? partition(page.items) : (page.items, [])
-        var published = decision
-        published.publish = decision.publish && !page.items.isEmpty
-        walk.record.take(page, oversized: tooLarge.count, published, at: now)
-        let letters = tooLarge.map { letter(for: page.items[$0], of: walk) }
+        var record = before
+        record.take(page, oversized: tooLarge.count, decision, at: now)
+        let letters = tooLarge.map { letter(for: page.items[$0], of: before, in: key.partition) }
         var batch: ResultBatch?
-        if published.publish {
+        if decision.publish {
             var content = page
             content.items = fitting
             batch = ResultBatch(
-                crawl: before.record.crawl, run: before.record.run, source: before.record.source,
-                number: before.record.pages + 1, cursor: before.record.cursor, total: walk.record.totalItems,
-                page: content, output: walk.source.output, traceparent: before.record.traceparent)
+                crawl: before.crawl, run: before.run, source: before.source, number: before.pages + 1,
+                cursor: before.cursor, total: record.totalItems, page: content, output: source.output,
+                traceparent: before.traceparent)
         }
-        walk.stage(batch, deadLetters: letters)
-        if walk.record.isEnded { walk.stageRecord() }
-        heldBytes += walk.heldBytes - before.heldBytes
-        walks[walk.key] = walk
         for letter in letters { tell(.deadLetter(letter)) }
-        if !walk.staged.isEmpty { markStaged(walk.key) }
+        finishFetch(key, now: now) { walk in
+            walk.record = record
+            walk.stage(batch, deadLetters: letters)
+            if record.isEnded { walk.stageRecord() }
+        }
     }
 
-    private mutating func stage(_ error: SourceError, in before: Walk, now: Timestamp) {
-        var walk = before
-        walk.ticket = nil
-        let decision = FailureRules.judge(error, of: walk.record, from: walk.source, now: now, using: &generator)
-        walk.record.take(error, decision, at: now)
-        tell(.troubled(walk.record, error))
-        switch decision {
-        case .end, .hole: walk.stageRecord()
-        case .retry(let notBefore):
-            if notBefore - now > limits.reportWaitsOver { walk.stageRecord() }
+    private mutating func stage(
+        _ error: SourceError, _ key: CrawlKey, of before: CrawlRecord, from source: Source, now: Timestamp
+    ) {
+        let decision = FailureRules.judge(error, of: before, from: source, now: now, using: &generator)
+        var record = before
+        record.take(error, decision, at: now)
+        tell(.troubled(record, error))
+        var tellsRecord = true
+        if case .retry(let notBefore) = decision {
+            if error.retryAfter != nil { lines[source.name]?.keepQuiet(until: notBefore) }
+            tellsRecord = notBefore - now > limits.reportWaitsOver
         }
-        walks[walk.key] = walk
-        if !walk.staged.isEmpty { markStaged(walk.key) }
+        finishFetch(key, now: now) { walk in
+            walk.record = record
+            if tellsRecord { walk.stageRecord() }
+        }
+    }
+
+    /// A crawl keeps its place for some pages, then lets others go first.
+    private mutating func finishFetch(_ key: CrawlKey, now: Timestamp, _ body: (inout Walk) -> Void) {
+        let turn = (walks[key]?.turn ?? 0) + 1
+        let keepsTurn = turn < limits.yieldAfter
+        change(key, inFront: keepsTurn, now: now) { walk in
+            walk.endFetch()
+            walk.turn = keepsTurn ? turn : 0
+            body(&walk)
+        }
     }
 
     // MARK: Items too large for a record
@@ -137,10 +133,10 @@ extension WorkerState {
         return (Items(bytes: items.bytes, ranges: fitting), tooLarge)
     }
 
-    private func letter(for item: ArraySlice<UInt8>, of walk: Walk) -> DeadLetter {
+    private func letter(for item: ArraySlice<UInt8>, of record: CrawlRecord, in partition: Int32) -> DeadLetter {
         DeadLetter(
             kind: .itemTooLarge, reason: "an item of \(item.count) bytes; a record holds at most \(maxItemBytes)",
-            content: .item(crawl: walk.record.crawl, head: Array(item.prefix(1_024)), size: item.count),
-            partition: walk.owned.partition, position: walk.record.newestJob, attempts: 1)
+            content: .item(crawl: record.crawl, head: Array(item.prefix(1_024)), size: item.count),
+            partition: partition, position: record.newestJob, attempts: 1)
     }
 }

@@ -2,7 +2,7 @@ extension WorkerState {
     /// The partition is owned, and this is its ledger.
     package mutating func assign(_ partition: AssignedPartition, now: Timestamp) {
         if let earlier = partitions[partition.owned.partition] { drop([earlier.owned], lost: true) }
-        partitions[partition.owned.partition] = OwnedPartition(partition)
+        partitions[partition.owned.partition] = PartitionState(partition)
         tell(.assigned(partition.owned, crawls: partition.ledger.count))
     }
 
@@ -10,8 +10,8 @@ extension WorkerState {
     package mutating func drain(_ owned: [PartitionEpoch]) {
         for owned in owned where isCurrent(owned) { partitions[owned.partition]?.isDraining = true }
         for (key, walk) in walks where owned.contains(walk.owned) {
-            if let ticket = walk.ticket { abandoned.append(ticket) }
-            walks[key]?.ticket = nil
+            walks[key]?.giveUpFetch()
+            abandoned += walks[key]?.takeAbandoned() ?? []
         }
     }
 
@@ -19,7 +19,7 @@ extension WorkerState {
     package func isDrained(_ owned: [PartitionEpoch]) -> Bool {
         let live = owned.filter(isCurrent)
         if live.isEmpty { return true }
-        if let transactionUnderWay, transactionUnderWay.offsets.contains(where: { live.contains($0.owned) }) {
+        if let underWay, underWay.transaction.offsets.contains(where: { live.contains($0.owned) }) {
             return false
         }
         if live.contains(where: { partitions[$0.partition].map { $0.hasStaged || $0.hasProgress } ?? false }) {

@@ -14,9 +14,11 @@ package struct WorkerState: Sendable {
     let limits: WorkerLimits
     /// An item larger than this does not fit into a record.
     let maxItemBytes: Int
+    /// Partitions of the jobs topic, of all workers together.
+    let partitionCount: Int
     var generator: SplitMix64
 
-    var partitions: [Int32: OwnedPartition] = [:]
+    var partitions: [Int32: PartitionState] = [:]
     var walks: [CrawlKey: Walk] = [:]
     /// Crawls that could fetch, by source.
     var lines: [String: SourceLine] = [:]
@@ -25,7 +27,7 @@ package struct WorkerState: Sendable {
     let sourceNames: [String]
     var wakes = WakeQueue<CrawlKey>()
     /// Crawls with something staged, in the order in which it came.
-    var staged = Line<CrawlKey>()
+    var staged = TurnQueue<CrawlKey>()
     var stagedKeys: Set<CrawlKey> = []
     /// Bytes of pages held ahead of what is committed.
     var heldBytes = 0
@@ -34,28 +36,27 @@ package struct WorkerState: Sendable {
     var serial: UInt64 = 0
     /// Fetches whose result nobody waits for any more.
     var abandoned: [FetchTicket] = []
-    var transactionUnderWay: Transaction?
-    var stepsUnderWay: [CrawlKey] = []
+    var underWay: TransactionUnderWay?
     /// After an abort, nothing is committed before this moment.
     var retryCommitAt: Timestamp?
     var abortsInARow = 0
     var lastCommitAt = Timestamp(milliseconds: 0)
     package private(set) var events: [WorkerEvent] = []
 
-    package init(sources: [Source], limits: WorkerLimits, maxItemBytes: Int, seed: UInt64) {
+    /// A transaction and the crawls of its steps, in the order of the steps.
+    struct TransactionUnderWay: Sendable {
+        var transaction: Transaction
+        var crawls: [CrawlKey]
+    }
+
+    package init(sources: [Source], limits: WorkerLimits, maxItemBytes: Int, partitionCount: Int, seed: UInt64) {
         self.sources = Dictionary(sources.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.limits = limits
         self.maxItemBytes = maxItemBytes
+        self.partitionCount = partitionCount
         sourceNames = self.sources.keys.sorted()
         generator = SplitMix64(seed: seed)
-        for source in sources { lines[source.name] = SourceLine(capacity: source.maxInFlight) }
-    }
-
-    /// Crawls of one source that could fetch, and how many do.
-    struct SourceLine: Sendable {
-        let capacity: Int
-        var inFlight = 0
-        var keys = Line<CrawlKey>()
+        for source in self.sources.values { lines[source.name] = SourceLine(source) }
     }
 
     mutating func tell(_ event: WorkerEvent) { events.append(event) }
@@ -81,59 +82,55 @@ package struct WorkerState: Sendable {
 
     /// The next moment at which something is to be done although nothing comes; `nil` if there is none.
     package func nextWake(after now: Timestamp) -> Timestamp? {
-        var wake = wakes.earliest
-        if transactionUnderWay == nil {
-            if let retryCommitAt, retryCommitAt > now { wake = min(wake ?? retryCommitAt, retryCommitAt) }
+        var moments = [wakes.earliest]
+        if fetching < limits.maxCrawlsInFlight { moments += lines.values.map { $0.opens(after: now) } }
+        if underWay == nil {
+            moments.append(retryCommitAt.flatMap { $0 > now ? $0 : nil })
             if partitions.values.contains(where: \.hasProgress) {
-                let due = max(lastCommitAt + limits.commitInterval, now)
-                wake = min(wake ?? due, due)
+                moments.append(max(lastCommitAt + limits.commitInterval, now))
             }
         }
-        return wake
+        return moments.compactMap { $0 }.min()
     }
-
-    // MARK: Walks
 
     func isCurrent(_ owned: PartitionEpoch) -> Bool { partitions[owned.partition]?.owned == owned }
 
-    /// The crawl has something to commit.
-    mutating func markStaged(_ key: CrawlKey) {
-        if stagedKeys.insert(key).inserted { staged.append(key) }
-    }
+    // MARK: Walks
 
-    /// Puts the crawl where it belongs now: into the line if it could fetch, and on the list of those to wake.
-    mutating func place(_ key: CrawlKey, inFront: Bool = false, now: Timestamp) {
-        guard var walk = walks[key], partitions[key.partition]?.isDraining == false else { return }
-        if !walk.isInLine, walk.mayFetch(limits, now: now) {
-            walk.isInLine = true
-            if inFront {
-                lines[walk.source.name]?.keys.putInFront(key)
-            } else {
-                lines[walk.source.name]?.keys.append(key)
+    /// Changes a crawl, and then puts it where it belongs: on the list of what is staged, into the line of its source if it
+    /// could fetch, among those to wake.
+    mutating func change(_ key: CrawlKey, inFront: Bool = false, now: Timestamp, _ body: (inout Walk) -> Void) {
+        guard var walk = walks[key] else { return }
+        let held = walk.heldBytes
+        body(&walk)
+        heldBytes += walk.heldBytes - held
+        abandoned += walk.takeAbandoned()
+        if !walk.staged.isEmpty, stagedKeys.insert(key).inserted { staged.append(key) }
+        if partitions[key.partition]?.isDraining == false {
+            enterLine(&walk, inFront: inFront, now: now)
+            if let wake = walk.nextWake(limits, now: now), walk.wakeAt.map({ wake < $0 }) ?? true {
+                walk.wakeAt = wake
+                wakes.insert(key, at: wake)
             }
         }
-        if let wake = walk.nextWake(limits, now: now), walk.wakeAt.map({ wake < $0 }) ?? true {
-            walk.wakeAt = wake
-            wakes.insert(key, at: wake)
-        }
         walks[key] = walk
     }
 
-    /// Ends the run; the fetch under way is of no use any more.
-    mutating func end(_ key: CrawlKey, _ end: CrawlRecord.End, now: Timestamp) {
-        guard var walk = walks[key] else { return }
-        walk.record.finish(end, at: now)
-        walk.stageRecord()
-        if let ticket = walk.ticket { abandoned.append(ticket) }
-        walk.ticket = nil
-        walks[key] = walk
-        markStaged(key)
+    private mutating func enterLine(_ walk: inout Walk, inFront: Bool, now: Timestamp) {
+        guard !walk.isInLine, walk.mayFetch(limits, now: now) else { return }
+        walk.isInLine = true
+        if inFront {
+            lines[walk.record.source]?.crawls.putInFront(walk.key)
+        } else {
+            lines[walk.record.source]?.crawls.append(walk.key)
+        }
     }
 
     mutating func remove(_ key: CrawlKey) {
-        guard let walk = walks.removeValue(forKey: key) else { return }
+        guard var walk = walks.removeValue(forKey: key) else { return }
         heldBytes -= walk.heldBytes
         stagedKeys.remove(key)
-        if let ticket = walk.ticket { abandoned.append(ticket) }
+        walk.giveUpFetch()
+        abandoned += walk.takeAbandoned()
     }
 }

@@ -70,7 +70,7 @@ public struct HTTPSources: Sendable {
         let (secrets, now) = (secrets, now)
         return Source(
             file.name, pagination: file.pagination, retry: file.retry, output: file.output,
-            maxInFlight: file.pace.maxInFlight
+            maxInFlight: file.pace.maxInFlight, requestsPerSecond: file.pace.requestsPerSecond
         ) { params throws(UnusableParams) in
             let values = TemplateValues(params: params, secrets: secrets)
             try file.check(values)

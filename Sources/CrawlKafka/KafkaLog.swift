@@ -9,6 +9,7 @@ import Threads
 /// is the partition opened, and its jobs are delivered.
 public final class KafkaLog: CrawlLog {
     public let maxItemBytes: Int
+    public let partitionCount: Int
     let configuration: KafkaLogConfiguration
     private let encoder: WireEncoder
     let producer: TransactionalProducer
@@ -21,6 +22,7 @@ public final class KafkaLog: CrawlLog {
             let facts = try await TopicFacts.check(configuration)
             producer = try await TransactionalProducer.start(configuration.producer(facts))
             encoder = WireEncoder(topics: configuration.topics, maxRecordBytes: facts.maxRecordBytes)
+            partitionCount = facts.partitionCount
             maxItemBytes = WireEncoder.maxItemBytes(maxRecordBytes: facts.maxRecordBytes)
             self.configuration = configuration
         } catch {
@@ -41,7 +43,7 @@ public final class KafkaLog: CrawlLog {
             member.withLock { $0 = nil }
             if case .failure(let error) = result { throw error }
         } catch {
-            throw LogFailure(error.description)
+            throw failure(error)
         }
     }
 
@@ -82,8 +84,14 @@ public final class KafkaLog: CrawlLog {
                 return .aborted(reason: error.description)
             }
         } catch {
-            throw LogFailure(error.description)
+            throw failure(error)
         }
+    }
+
+    /// For the person who started two workers with one slot, or one that came back before the other had ended.
+    private func failure(_ error: KafkaError) -> LogFailure {
+        guard error.disposition == .fenced, let slot = configuration.slot else { return LogFailure(error.description) }
+        return LogFailure("another worker has taken the slot \"\(slot)\" (\(error.description))")
     }
 
     /// Ends the producer. Call it after `run` returned.

@@ -51,6 +51,8 @@ public struct TopicLayout: Sendable, Hashable {
 /// What a worker has to know of the topics.
 struct TopicFacts: Sendable, Hashable {
     var maxRecordBytes: Int
+    /// Of `jobs`.
+    var partitionCount: Int
 
     /// Throws if a topic is missing, or if `jobs` and `crawls` differ in their number of partitions.
     static func check(_ configuration: KafkaLogConfiguration) async throws(KafkaError) -> TopicFacts {
@@ -82,10 +84,12 @@ struct TopicFacts: Sendable, Hashable {
                 "\(topics.jobs) has \(jobs) partitions and \(topics.crawls) has \(crawls); a crawl lives in one partition "
                     + "of both, so they must be equal")
         }
-        if let known = configuration.maxRecordBytes { return TopicFacts(maxRecordBytes: known) }
+        if let known = configuration.maxRecordBytes {
+            return TopicFacts(maxRecordBytes: known, partitionCount: jobs)
+        }
         var limits: [Int] = []
         for topic in topics.all { limits.append(await maxMessageBytes(of: topic, with: admin)) }
-        return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes)
+        return TopicFacts(maxRecordBytes: limits.min() ?? defaultMaxMessageBytes, partitionCount: jobs)
     }
 
     /// Kafka's own default for `max.message.bytes`, less what it adds.

@@ -25,6 +25,7 @@ public final class MemoryLog: CrawlLog {
     }
 
     public let maxItemBytes: Int
+    public var partitionCount: Int { cluster.read { Int($0.partitions) } }
     private let cluster: MemoryCluster
     private let jobsADelivery: Int
     private let disturb: @Sendable (CommitPoint) async -> Disturbance?

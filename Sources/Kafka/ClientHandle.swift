@@ -82,6 +82,13 @@ final class ClientHandle: Sendable {
         withExtendedLifetime(sink) {}
     }
 
+    /// Waits for the calls under way and never frees the client, for one whose end would take the process along.
+    func abandon() {
+        waitForCalls()
+        state.withLock { $0.native = nil }
+        _ = Unmanaged.passRetained(sink)
+    }
+
     deinit {
         guard let native = state.withLock({ $0.native }) else { return }
         let forgotten = Forgotten(native: native, sink: sink)

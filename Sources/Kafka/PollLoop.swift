@@ -226,10 +226,13 @@ final class PollLoop {
 
     // MARK: Leaving
 
+    /// librdkafka before 2.3 fails an assertion when a cooperative consumer is closed or freed before its first assignment,
+    /// which may take a session time-out to come when another member has died (#4381).
+    private static let survivesAnEarlyEnd = rd_kafka_version() >= 0x0203_00ff
+
     /// Leaves the group. Every rebalance that is waiting, or comes meanwhile, is answered, or closing would never end.
     private func leave(_ client: OpaquePointer, _ queue: OpaquePointer) {
         let deadline = core.closeBy ?? .now
-        // librdkafka before 2.3 crashes when a cooperative consumer is closed before its first assignment (#4381).
         let firstAssignment = min(deadline, .now + .seconds(5))
         let hasCrashed = core.hasCrashed
         while !wasAssigned, !firstAssignment.isPast { serve(client, queue, queue, .milliseconds(50)) }
@@ -238,7 +241,11 @@ final class PollLoop {
         forget(Array(partitions.keys))
         core.mailbox.finish()
         rd_kafka_queue_destroy(queue)
-        core.handle.destroy(leavesGroup: hasLeft)
+        if wasAssigned || Self.survivesAnEarlyEnd {
+            core.handle.destroy(leavesGroup: hasLeft)
+        } else {
+            core.handle.abandon()
+        }
         core.closed(hasLeft || !deadline.isPast ? .closed : .abandoned)
     }
 

@@ -10,7 +10,7 @@ enum WorkerCommand {
             Usage.Option(name: "--embedded", meaning: "Brings a broker of its own, in memory; for trying things out."),
             Usage.Option(
                 name: "--slot", value: "NAME",
-                meaning: "A name that one worker of the group has at a time; see the README about restarts."),
+                meaning: "A name that one worker of the group has at a time; a restart with it goes on at once."),
         ],
         examples: ["pagehound worker --config config/worker.yaml --slot 0", "pagehound worker --embedded"])
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CrawlHTTP
 
-/// Who gets which credentials (cases U6 to U10, A6).
+/// Who gets which credentials.
 @Suite struct CredentialTests {
     static let secrets = ["TOKEN": "t0k+en/secret", "KEY": "k3y+/=", "USER": "ann", "PASS": "pa:ss wörd"]
 
@@ -163,7 +163,7 @@ import Testing
     @Test func `a next link keeps credentials at home, and does not carry them`() async throws {
         let upstream = try Upstream { request in
             switch request.target {
-            // This server builds its links from the whole request (case L20).
+            // This server builds its links from the whole request (cloudflare/serverless-registry #75).
             case "/a?region=eu&sig=k3y%2B%2F%3D":
                 .json(##"{"items":[1],"next":"/a?page=2&s%69g=k3y%2B%2F%3D&region=eu#x"}"##)
             case "/a?page=2&region=eu&sig=k3y%2B%2F%3D": .json(#"{"items":[2]}"#)

@@ -22,7 +22,7 @@ import Testing
         status: Int, headers: [(String, String)], expected: SourceError.Class
     ) async throws {
         let upstream = try Upstream { _ in
-            // JSON in the body changes nothing: the status comes first (case B2).
+            // JSON in the body changes nothing: the status comes first.
             .json(
                 status == 204 || status == 304 ? "" : #"{"items":[1]}"#, status: status,
                 headers: headers.map { (name: $0.0, value: $0.1) })

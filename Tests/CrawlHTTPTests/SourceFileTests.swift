@@ -42,7 +42,7 @@ import YAML
         #expect(
             file.pagination
                 == Pagination(
-                    .pageNumber(first: 0), pageSize: 100, hasMoreIsSignalled: true, stopAfterShortPage: true,
+                    .pageNumber(first: 0), pageSize: 100, stopAfterShortPage: true,
                     stopOnStatus: [400, 404], maxEmptyPages: 2, maxHoles: 5))
         #expect(file.output == .item(key: "/id"))
         #expect(file.pace == SourceFile.Pace(maxInFlight: 4, requestsPerSecond: 2.5))
@@ -241,7 +241,7 @@ import YAML
         #expect(
             file.pagination
                 == Pagination(
-                    .pageNumber(first: 1), pageSize: 100, hasMoreIsSignalled: true, stopOnStatus: [404]))
+                    .pageNumber(first: 1), pageSize: 100, stopOnStatus: [404]))
         #expect("\(file.limits)" == "\(HTTPLimits())")
     }
 

@@ -23,13 +23,13 @@ private func next(run: Int64, step: Int64) -> Job {
 @Suite struct `Admit rules` {
     @Test func `the first start begins run 1, a start after the end the next run`() {
         let start = Job(crawl: "c", source: "s")
-        guard case .begin(let first) = Admission.of(start, at: at(3), known: nil, now: now) else {
+        guard case .begin(let first) = Admission.of(start, at: at(3), known: .committed(nil), now: now) else {
             Issue.record("not begun")
             return
         }
         #expect(first.run == 1 && first.newestJob == at(3))
         let ended = committed(run: 1, step: 4, job: 3, end: .init(.complete, .emptyPage))
-        guard case .begin(let second) = Admission.of(start, at: at(7), known: ended, now: now) else {
+        guard case .begin(let second) = Admission.of(start, at: at(7), known: .committed(ended), now: now) else {
             Issue.record("not begun")
             return
         }
@@ -42,14 +42,16 @@ private func next(run: Int64, step: Int64) -> Job {
         let running = committed(run: 2, step: 4, job: 7)
         let ended = committed(run: 2, step: 4, job: 7, end: .init(.complete, .emptyPage))
         for known in [running, ended] {
-            #expect(Admission.of(job, at: at(7), known: known, now: now) == .stale)
-            #expect(Admission.of(job, at: at(3), known: known, now: now) == .stale)
+            #expect(Admission.of(job, at: at(7), known: .committed(known), now: now) == .stale)
+            #expect(Admission.of(job, at: at(3), known: .committed(known), now: now) == .stale)
         }
     }
 
     @Test func `a start in a recreated topic has a low offset but a later time, and is heard`() {
         let ended = committed(run: 1, step: 4, job: 700, end: .init(.complete, .emptyPage))
-        guard case .begin = Admission.of(Job(crawl: "c", source: "s"), at: at(0, time: 9_000), known: ended, now: now)
+        guard
+            case .begin = Admission.of(
+                Job(crawl: "c", source: "s"), at: at(0, time: 9_000), known: .committed(ended), now: now)
         else {
             Issue.record("not begun")
             return
@@ -58,13 +60,27 @@ private func next(run: Int64, step: Int64) -> Job {
 
     @Test func `a next job runs only if its run and step are the ledger's`() {
         let known = committed(run: 2, step: 4, job: 7)
-        #expect(Admission.of(next(run: 2, step: 4), at: at(9), known: known, now: now) == .goOn(known))
-        #expect(Admission.of(next(run: 2, step: 3), at: at(9), known: known, now: now) == .stale)
-        #expect(Admission.of(next(run: 1, step: 9), at: at(9), known: known, now: now) == .stale)
+        #expect(Admission.of(next(run: 2, step: 4), at: at(9), known: .committed(known), now: now) == .goOn(known))
+        #expect(Admission.of(next(run: 2, step: 3), at: at(9), known: .committed(known), now: now) == .stale)
+        #expect(Admission.of(next(run: 1, step: 9), at: at(9), known: .committed(known), now: now) == .stale)
+    }
+
+    @Test func `a crawl in memory takes the job of a step whose commit is being acknowledged`() {
+        let held = committed(run: 2, step: 4, job: 7)
+        #expect(Admission.of(next(run: 2, step: 5), at: at(9), known: .inMemory(held), now: now) == .goOn(held))
+        #expect(Admission.of(next(run: 2, step: 3), at: at(9), known: .inMemory(held), now: now) == .stale)
+    }
+
+    @Test(arguments: [Job.Action.start, .cancel, .restart])
+    func `what comes between the end of a run and its commit is looked at then`(action: Job.Action) {
+        let held = committed(run: 2, step: 4, job: 7, end: .init(.complete, .emptyPage))
+        let job = Job(crawl: "c", action: action, source: "s")
+        #expect(Admission.of(job, at: at(9), known: .inMemory(held), now: now) == .follow)
     }
 
     @Test func `a next job of a crawl that the ledger lost carries enough to go on`() {
-        guard case .goOn(let record) = Admission.of(next(run: 2, step: 4), at: at(9), known: nil, now: now) else {
+        guard case .goOn(let record) = Admission.of(next(run: 2, step: 4), at: at(9), known: .committed(nil), now: now)
+        else {
             Issue.record("not accepted")
             return
         }
@@ -75,20 +91,21 @@ private func next(run: Int64, step: Int64) -> Job {
     @Test(arguments: [Job.Action.cancel, .pause, .resume])
     func `steering a crawl that nobody knows is answered`(action: Job.Action) {
         guard
-            case .refused(.unknownCrawl, let reason) = Admission.of(
-                Job(crawl: "c", action: action), at: at(1), known: nil, now: now)
+            case .refused(let refusal) = Admission.of(
+                Job(crawl: "c", action: action), at: at(1), known: .committed(nil), now: now)
         else {
             Issue.record("not refused")
             return
         }
-        #expect(reason.contains("\"c\""))
+        #expect(refusal.kind == .unknownCrawl && refusal.reason.contains("\"c\""))
     }
 
     @Test func `a restart without a source repeats the crawl as it was asked for`() {
         var ended = committed(run: 1, step: 4, job: 3, end: .init(.complete, .emptyPage))
         ended.params = ["category": "7"]
         guard
-            case .begin(let record) = Admission.of(Job(crawl: "c", action: .restart), at: at(9), known: ended, now: now)
+            case .begin(let record) = Admission.of(
+                Job(crawl: "c", action: .restart), at: at(9), known: .committed(ended), now: now)
         else {
             Issue.record("not begun")
             return
@@ -99,7 +116,9 @@ private func next(run: Int64, step: Int64) -> Job {
     @Test func `a start after a run of one page goes on from where it stopped`() {
         var ended = committed(run: 1, step: 1, job: 3, end: .init(.truncated, .onePage))
         ended.cursor = .page(2)
-        guard case .begin(let record) = Admission.of(Job(crawl: "c", source: "s"), at: at(9), known: ended, now: now)
+        guard
+            case .begin(let record) = Admission.of(
+                Job(crawl: "c", source: "s"), at: at(9), known: .committed(ended), now: now)
         else {
             Issue.record("not begun")
             return

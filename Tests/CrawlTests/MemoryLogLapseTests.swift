@@ -60,6 +60,7 @@ final class LapsedLog: CrawlLog {
     let log: MemoryLog
     private let lapse: Lapse
     var maxItemBytes: Int { log.maxItemBytes }
+    var partitionCount: Int { log.partitionCount }
 
     init(_ log: MemoryLog, _ lapse: Lapse) {
         self.log = log

@@ -51,7 +51,8 @@ struct Simulation {
     mutating func startWorker() {
         newestWorker += 1
         let state = WorkerState(
-            sources: plan.sources, limits: plan.limits, maxItemBytes: 1_000, seed: generator.next())
+            sources: plan.sources, limits: plan.limits, maxItemBytes: 1_000, partitionCount: Int(broker.partitions),
+            seed: generator.next())
         let worker = SimulatedWorker(name: "w\(newestWorker)", member: broker.join(), state: state)
         workers.append(worker)
         log("\(worker.name) joins as member \(worker.member)")

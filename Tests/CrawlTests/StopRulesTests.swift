@@ -69,7 +69,7 @@ private func items(_ range: ClosedRange<Int>) -> [String] { range.map { "{\"id\"
     }
 
     @Test func `has_more true without a cursor is a contradiction, and the page is not published`() {
-        let walk = RuleWalk(Pagination(.cursor, hasMoreIsSignalled: true))
+        let walk = RuleWalk(Pagination(.cursor))
         let end = walk.feed(items(1...2), Signals(hasMore: true))
         #expect(end?.verdict == .failed && end?.reason == .inconsistentSignal)
         #expect(walk.published.isEmpty && walk.record.cursor == nil)
@@ -193,7 +193,7 @@ private func items(_ range: ClosedRange<Int>) -> [String] { range.map { "{\"id\"
     }
 
     @Test func `an empty page that says more follows is believed for a while`() {
-        let walk = RuleWalk(Pagination(.pageNumber(first: 1), hasMoreIsSignalled: true, maxEmptyPages: 2))
+        let walk = RuleWalk(Pagination(.pageNumber(first: 1), maxEmptyPages: 2))
         #expect(walk.feed([], Signals(hasMore: true)) == nil)
         #expect(walk.feed([], Signals(hasMore: true)) == nil)
         #expect(walk.feed([], Signals(hasMore: true))?.reason == .limitHit)

@@ -11,13 +11,16 @@ private final class Desk {
 
     init(
         _ pagination: Pagination = Pagination(.pageNumber(first: 1)), limits: WorkerLimits = WorkerLimits(),
-        retry: RetryPolicy = RetryPolicy(), maxItemBytes: Int = 1_000, ledger: [CrawlRecord] = []
+        retry: RetryPolicy = RetryPolicy(), maxItemBytes: Int = 1_000, requestsPerSecond: Double? = nil,
+        partitionCount: Int = 1, ledger: [CrawlRecord] = []
     ) {
-        let source = Source("s", pagination: pagination, retry: retry) { params throws(UnusableParams) in
+        let source = Source("s", pagination: pagination, retry: retry, requestsPerSecond: requestsPerSecond) {
+            params throws(UnusableParams) in
             if let name = params.keys.first(where: { $0 != "q" }) { throw UnusableParams("params.\(name): not known") }
             return NoSource()
         }
-        state = WorkerState(sources: [source], limits: limits, maxItemBytes: maxItemBytes, seed: 1)
+        state = WorkerState(
+            sources: [source], limits: limits, maxItemBytes: maxItemBytes, partitionCount: partitionCount, seed: 1)
         state.assign(AssignedPartition(owned: owned, ledger: ledger), now: now)
     }
 
@@ -442,7 +445,9 @@ extension Transaction {
         let record = desk.commit()?.steps.first?.record
         #expect(record?.run == 2)
         let again = JobPosition(offset: late, timestamp: Timestamp(milliseconds: 5_000))
-        #expect(Admission.of(Job(crawl: "c", action: .cancel), at: again, known: record, now: desk.now) == .stale)
+        #expect(
+            Admission.of(Job(crawl: "c", action: .cancel), at: again, known: .committed(record), now: desk.now)
+                == .stale)
     }
 
     @Test func `a restart with another source is heard although the first source is gone`() {
@@ -456,6 +461,39 @@ extension Transaction {
         #expect(failed?.end?.reason == .unusableParams)
         #expect(desk.fetches().count == 1)
         #expect(desk.state.walks.values.first?.record.run == 2)
+    }
+
+    @Test(arguments: [(1, 10), (2, 5)])
+    func `requests keep the pace of the deployment, by the share of the partitions`(partitions: Int, expected: Int) {
+        let desk = Desk(requestsPerSecond: 10, partitionCount: partitions)
+        for crawl in 0..<3 { desk.start("c\(crawl)") }
+        var requests = 0
+        let end = desk.now + .seconds(10)
+        while desk.now < end {
+            let orders = desk.fetches()
+            requests += orders.count
+            desk.answer(orders)
+            desk.commit()
+            guard let wake = desk.state.nextWake(after: desk.now) else {
+                Issue.record("nothing wakes the worker")
+                return
+            }
+            desk.now = max(desk.now + .milliseconds(1), wake)
+        }
+        #expect((expected * 10 - 1...expected * 10 + 1).contains(requests))
+    }
+
+    @Test func `what an upstream asks of one crawl, all crawls of its source heed`() {
+        let desk = Desk()
+        desk.start("a")
+        desk.start("b")
+        let orders = desk.fetches()
+        desk.fail([orders[0]], SourceError(.throttled, "429", retryAfter: .seconds(30)))
+        desk.answer([orders[1]])
+        #expect(desk.fetches().isEmpty)
+        #expect(desk.state.nextWake(after: desk.now).map { $0 <= desk.now + .seconds(30) } == true)
+        desk.now = desk.now + .seconds(30)
+        #expect(desk.fetches().count == 2)
     }
 
     @Test func `bytes held ahead are given back when they are committed`() {

@@ -28,7 +28,7 @@ import Testing
         }
         for (letter, job) in zip(dead, sent) {
             let headers = Dictionary(letter.headers.map { (text($0.name), $0.value.map(text)) }) { first, _ in first }
-            let reason = headers["pagehound-reason"] ?? headers["pagehound-error-reason"] ?? nil
+            let reason = headers["pagehound-error-reason"] ?? nil
             if (reason ?? "").isEmpty { Issue.record("seed \(seed): no reason for a \(job.kind) job") }
         }
         #expect(try await Committed.read(deployment).faults(of: "good", pages: 3, itemsPerPage: 2) == [])

@@ -56,9 +56,9 @@ struct `Workers that end` {
         let other = withItsSlot ? nil : try deployment.startWorker()
         try await deployment.start("pages", crawls: (0..<4).map { "crawl-\($0)" })
         try await deployment.waitForPages(20, of: "crawl-0", "crawl-1", "crawl-2", "crawl-3")
-        let before = try await Committed.read(deployment).pages
-        let killed = ContinuousClock.now
         await worker.kill()
+        let killed = ContinuousClock.now
+        let before = try await Committed.read(deployment).pages
         let successor = withItsSlot ? try deployment.startWorker(slot: "slot") : nil
         try await deployment.waitForProgress(beyond: before)
         let took = ContinuousClock.now - killed

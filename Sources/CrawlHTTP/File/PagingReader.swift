@@ -131,7 +131,6 @@ struct PagingReader {
             mapping.report("total_pages_path", "cannot stand next to total_items_path; keep one of them")
         }
         paging.hasMore = mapping.signalPath("has_more_path")
-        pagination.hasMoreIsSignalled = paging.hasMore != nil
         guard let limit = mapping.mapping("limit") else { return }
         defer { limit.finish() }
         paging.pageSize = limit.int("value", in: 1...1_000_000, required: true)

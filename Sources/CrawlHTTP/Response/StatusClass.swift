@@ -4,7 +4,7 @@ import HTTP
 /// What a response is, by its status alone: the content type and the body come later.
 enum StatusClass: Sendable, Hashable {
     case success
-    /// 204, or another success: there is no content.
+    /// Another place has the answer.
     case redirect(location: String)
     case error(SourceError.Class)
 

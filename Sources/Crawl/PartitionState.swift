@@ -1,5 +1,5 @@
 /// A jobs partition that the worker owns: its ledger, its offsets, and what is to be set aside.
-struct OwnedPartition: Sendable {
+struct PartitionState: Sendable {
     let owned: PartitionEpoch
     var ledger: [String: CrawlRecord]
     var offsets = OffsetTracker()

@@ -1,5 +1,5 @@
 /// First come, first served; who has a turn left goes back to the front.
-struct Line<Element: Sendable>: Sendable {
+struct TurnQueue<Element: Sendable>: Sendable {
     private var front: [Element] = []
     private var back: [Element] = []
     private var head = 0
