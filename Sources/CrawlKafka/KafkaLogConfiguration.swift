@@ -10,7 +10,7 @@ public struct KafkaLogConfiguration: Sendable {
     /// one, ends its open transaction and takes its partitions at once. `nil` where workers have no places.
     public var slot: String?
     public var assignor: ConsumerConfiguration.Assignor
-    /// A worker that is silent for so long is taken for dead. Defaults to 30 s.
+    /// A worker that is silent for so long is taken for dead. Defaults to 45 s.
     public var sessionTimeout: Duration
     /// A transaction that is open for so long is aborted by the coordinator. Defaults to 10 s.
     public var transactionTimeout: Duration
@@ -26,7 +26,7 @@ public struct KafkaLogConfiguration: Sendable {
         self.group = group
         self.slot = nil
         self.assignor = .cooperativeSticky
-        self.sessionTimeout = .seconds(30)
+        self.sessionTimeout = .seconds(45)
         self.transactionTimeout = .seconds(10)
         self.compression = .lz4
         self.maxRecordBytes = nil

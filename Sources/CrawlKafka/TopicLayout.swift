@@ -10,24 +10,29 @@ public struct TopicLayout: Sendable, Hashable {
     public var replicationFactor: Int?
     /// The largest record, in bytes. Defaults to 1 MiB.
     public var maxMessageBytes: Int
+    /// No job is kept for longer than this: as long as the ledger remembers an ended crawl, so that a job that is
+    /// delivered again after an offset reset is still recognised. Defaults to 7 days.
+    public var jobRetention: Duration
 
-    public init(topics: Topics, partitions: Int = 12, replicationFactor: Int? = nil, maxMessageBytes: Int = 1 << 20) {
+    public init(topics: Topics) {
         self.topics = topics
-        self.partitions = partitions
-        self.replicationFactor = replicationFactor
-        self.maxMessageBytes = maxMessageBytes
+        self.partitions = 12
+        self.replicationFactor = nil
+        self.maxMessageBytes = 1 << 20
+        self.jobRetention = .seconds(7 * 86_400)
     }
 
-    /// No job outlives what the ledger remembers of an ended crawl (7 days), so that one that is delivered again after an
-    /// offset reset is still recognised: a segment is closed after a day and deleted 6 days after its last record. Jobs
-    /// carry the broker's time, which grows with the offset. `crawls` has small segments, because the one that is being
-    /// written is never compacted, and a new owner reads all of it.
+    /// Kafka deletes a whole segment once its last record is old enough, so `jobs` has segments of at most a day, and the
+    /// rest of the time is their retention. Jobs carry the broker's time, which grows with the offset. `crawls` has small
+    /// segments, because the one that is being written is never compacted, and a new owner reads all of it.
     var newTopics: [NewTopic] {
-        let day = 86_400_000
+        let day: Int64 = 86_400_000
         let week = ["cleanup.policy": "delete", "retention.ms": "\(7 * day)"]
+        let segment = min(day, jobRetention.milliseconds / 2)
         let settings = [
             topics.jobs: [
-                "cleanup.policy": "delete", "retention.ms": "\(6 * day)", "segment.ms": "\(day)",
+                "cleanup.policy": "delete", "retention.ms": "\(jobRetention.milliseconds - segment)",
+                "segment.ms": "\(segment)",
                 "message.timestamp.type": "LogAppendTime",
             ],
             topics.pages: week,

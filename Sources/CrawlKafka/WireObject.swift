@@ -77,9 +77,11 @@ struct WireObject {
     /// - Parameter range: counts, by default; they stay so far below the end of Int64 that adding to them cannot overflow.
     func integer(_ name: String, in range: ClosedRange<Int64> = 0...maxCount) throws(WireError) -> Int64? {
         guard let node = fields[name] else { return nil }
-        guard case .number(let digits) = node.content, let number = Int64(digits), range.contains(number) else {
-            throw wrong(name, node, "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        guard case .number(let digits) = node.content, let number = Int64(digits), number >= range.lowerBound else {
+            let least = range.lowerBound == .min ? "" : " of at least \(range.lowerBound)"
+            throw wrong(name, node, "a whole number" + least)
         }
+        guard number <= range.upperBound else { throw wrong(name, node, "at most \(range.upperBound)") }
         return number
     }
 

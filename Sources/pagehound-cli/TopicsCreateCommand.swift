@@ -23,6 +23,7 @@ enum TopicsCreateCommand {
         var layout = TopicLayout(topics: configuration.topics)
         layout.partitions = try arguments.integer("--partitions") ?? layout.partitions
         layout.replicationFactor = try arguments.integer("--replication")
+        layout.jobRetention = configuration.limits.ledgerRetention
         layout.maxMessageBytes = configuration.kafka.maxMessageBytes ?? layout.maxMessageBytes
         let admin = try Admin(configuration.client)
         let outcome = try await layout.create(with: admin)

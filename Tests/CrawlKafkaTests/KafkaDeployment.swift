@@ -18,7 +18,8 @@ struct KafkaDeployment: Sendable {
         let prefix = "t\(UInt32.random(in: 0..<UInt32.max))."
         let deployment = KafkaDeployment(client: client, topics: Topics(prefix: prefix), partitions: partitions)
         let admin = try Admin(client)
-        let layout = TopicLayout(topics: deployment.topics, partitions: Int(partitions))
+        var layout = TopicLayout(topics: deployment.topics)
+        layout.partitions = Int(partitions)
         for (topic, creation) in try await layout.create(with: admin) where creation != .created {
             throw DeploymentFailure("\(topic): \(creation)")
         }

@@ -52,10 +52,22 @@ struct WireCrawlTests {
         #expect(throws: WireError.self) { try WireDecoder.crawlRecord(record) }
     }
 
-    @Test(arguments: ["status", "verdict", "reason"])
+    @Test func `a reason that only a newer version knows still ends the crawl`() throws {
+        let text = String(decoding: record(of: WireExamples.ended, encoder).value ?? [], as: UTF8.self)
+        let changed = text.replacing("\"reason\":\"holes\"", with: "\"reason\":\"odd\"")
+        guard
+            case .record(let crawl) = try WireDecoder.crawlRecord(WireExamples.record(key: "shop-42", value: changed))
+        else {
+            Issue.record("no crawl record")
+            return
+        }
+        #expect(crawl.isEnded && crawl.end?.reason == .unknown && crawl.end?.verdict == .truncated)
+    }
+
+    @Test(arguments: ["status", "verdict"])
     func `a word that is not known is refused and told`(field: String) throws {
         let text = String(decoding: record(of: WireExamples.ended, encoder).value ?? [], as: UTF8.self)
-        let known = ["status": "ended", "verdict": "truncated", "reason": "holes"][field] ?? ""
+        let known = ["status": "ended", "verdict": "truncated"][field] ?? ""
         let changed = text.replacing("\"\(field)\":\"\(known)\"", with: "\"\(field)\":\"odd\"")
         let error = #expect(throws: WireError.self) {
             try WireDecoder.crawlRecord(WireExamples.record(key: "shop-42", value: changed))

@@ -123,6 +123,14 @@ struct WireDecoderTests {
         (#"{"from":{"page":1,"url":"x"}}"#, #"from: must have one of page, offset, token, url; it has page and url"#),
         (#"{"from":{"pge":1}}"#, #"from."pge": unknown field; did you mean "page"?"#),
         (#"{"from":{"page":-1}}"#, #"from.page: must be a whole number of at least 0, not -1"#),
+        (
+            #"{"from":{"page":9223372036854775807}}"#,
+            #"from.page: must be at most 1099511627776, not 9223372036854775807"#
+        ),
+        (
+            #"{"action":"next","source":"s","run":1,"step":0,"pages":9223372036854775807,"items":0}"#,
+            "pages: must be at most"
+        ),
         (#"{"from":{"page":"1"}}"#, #"from.page: must be a whole number of at least 0, not "1""#),
         (#"{"from":{"offset":9223372036854775808}}"#, #"from.offset: must be a whole number"#),
         (#"{"from":{"url":""}}"#, #"from.url: must not be empty"#),

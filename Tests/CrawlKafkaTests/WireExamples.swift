@@ -1,6 +1,7 @@
 import Crawl
-import CrawlKafka
 import Kafka
+
+@testable import CrawlKafka
 
 /// Messages of every kind, and random ones.
 enum WireExamples {
@@ -114,7 +115,7 @@ enum WireExamples {
             "18446744073709551616", "\"\"",
         ]
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: return .page(.random(in: 0...Int64.max, using: &random))
+        case 0: return .page(.random(in: 0...WireObject.maxCount, using: &random))
         case 1: return .offset(.random(in: 0...9_999, using: &random))
         case 2: return .token(RawJSON(tokens.randomElement(using: &random)!))
         case 3: return .url("https://x/" + text(&random))
@@ -145,7 +146,7 @@ enum WireExamples {
     static func job(_ random: inout SplitMix64) -> Job {
         let actions: [Job.Action] = [.start, .cancel, .pause, .resume, .restart]
         let continuation = Continuation(
-            run: .random(in: 1...9, using: &random), step: .random(in: 0...Int64.max, using: &random),
+            run: .random(in: 1...9, using: &random), step: .random(in: 0...WireObject.maxCount, using: &random),
             cursor: cursor(&random), pages: .random(in: 0...99, using: &random),
             items: .random(in: 0...99, using: &random))
         let isNext = Bool.random(using: &random)
@@ -167,7 +168,7 @@ enum WireExamples {
         record.step = .random(in: 0...99, using: &random)
         record.status = CrawlRecord.Status.allCases.randomElement(using: &random)!
         record.cursor = cursor(&random)
-        record.pages = .random(in: 0...Int64.max, using: &random)
+        record.pages = .random(in: 0...WireObject.maxCount, using: &random)
         record.items = .random(in: 0...99, using: &random)
         record.totalItems = maybe(&random) { .random(in: .min ... .max, using: &$0) }
         record.totalPages = maybe(&random) { .random(in: -5...99, using: &$0) }
@@ -192,7 +193,7 @@ enum WireExamples {
             trail: RequestTrail(
                 recent: (0..<Int.random(in: 0...16, using: &random)).map { _ in random.next() },
                 held: maybe(&random) { $0.next() }, sinceHeld: .random(in: 0...99, using: &random),
-                reach: .random(in: 1...Int64.max, using: &random)),
+                reach: .random(in: 1...WireObject.maxCount, using: &random)),
             previousItems: maybe(&random) { $0.next() }, emptyPages: .random(in: 0...9, using: &random),
             holesInARow: .random(in: 0...9, using: &random), attempts: .random(in: 0...9, using: &random),
             throttles: .random(in: 0...9, using: &random))
