@@ -17,7 +17,7 @@ extension Deployment {
     }
 
     /// Waits until so many pages of each crawl are committed.
-    func waitForPages(_ count: Int, of crawls: String...) async throws {
+    func waitForPages(_ count: Int, of crawls: [String]) async throws {
         try await waitForPages { committed in crawls.allSatisfy { (committed[$0]?.count ?? 0) >= count } }
     }
 
