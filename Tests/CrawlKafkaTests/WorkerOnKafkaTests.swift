@@ -23,7 +23,7 @@ struct `Worker on Kafka` {
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `crawls run from their triggers to their verdicts, each page once and in order`() async throws {
         let deployment = try await KafkaDeployment.make()
         for crawl in 1...5 { try await deployment.trigger(Job(crawl: "crawl-\(crawl)", source: "numbers")) }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The worker as it runs, with tasks and a clock, on logs in memory.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryLogWorkerTests {
     private let cluster = MemoryCluster(MemoryBroker(partitions: 3))
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The commands as a person at a terminal meets them.
 @Suite struct `The command` {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `demo crawls its catalogue to the verdict complete`() async throws {
         let demo = try await run("demo")
         #expect(demo.exit == .code(0), "\(demo.errors)")
@@ -35,7 +35,7 @@ import Testing
         #expect(start.exit == .code(0) && start.output.contains("--max-pages N"))
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a worker that cannot reach Kafka ends with 1 and a clear line`() async throws {
         let folder = try makeTemporaryDirectory("unreachable")
         let file = folder.appending(path: "worker.yaml")
@@ -47,7 +47,7 @@ import Testing
         #expect(worker.lastLine.contains("127.0.0.1:1"), "\(worker.errors)")
     }
 
-    @Test(.broker(.readCommitted), .timeLimit(.minutes(2)))
+    @Test(.broker(.readCommitted), .timeLimit(.minutes(10)))
     func `start --wait follows a crawl to its verdict, and status shows it`() async throws {
         let upstream = try PagedUpstream(pages: 7, itemsPerPage: 2, latency: .milliseconds(20))
         let deployment = try await Deployment(
@@ -73,7 +73,7 @@ import Testing
         deployment.remove()
     }
 
-    @Test(.broker(.readCommitted), .timeLimit(.minutes(1)))
+    @Test(.broker(.readCommitted), .timeLimit(.minutes(10)))
     func `topics are created once, and left as they are`() async throws {
         let deployment = try await Deployment(on: try await TestBroker.shared().bootstrapServers, sources: [:])
         let again = try await deployment.run("topics", "create", "--partitions", "9")

@@ -95,8 +95,8 @@ struct KillRun {
             let names = (0..<Self.crawlsPerRound).map { "round-\(round)-crawl-\($0)" }
             crawls += names
             try await deployment.start("pages", crawls: names)
-            guard try await deployment.waitForEnds(of: names, within: .seconds(300)) else {
-                Issue.record("round \(round) did not end within 5 minutes; logs are in \(deployment.folder.path())")
+            guard try await deployment.waitForEnds(of: names, within: .seconds(900)) else {
+                Issue.record("round \(round) did not end within 15 minutes; logs are in \(deployment.folder.path())")
                 break
             }
         } while await crew.tally.total < faults

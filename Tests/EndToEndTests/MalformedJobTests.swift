@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Jobs that nobody can use` {
     static let count = 10_000
 
-    @Test(.broker(.readCommitted), .timeLimit(.minutes(3)))
+    @Test(.broker(.readCommitted), .timeLimit(.minutes(10)))
     func `end as dead letters with a reason each, and a good job behind them runs`() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         let upstream = try PagedUpstream(pages: 3, itemsPerPage: 2)

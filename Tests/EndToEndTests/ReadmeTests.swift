@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(.broker(.readCommitted), .timeLimit(.minutes(2)))
+    @Test(.broker(.readCommitted), .timeLimit(.minutes(10)))
     func `its example runs a worker with its own source`() async throws {
         let servers = try await TestBroker.shared().bootstrapServers
         let deployment = try await Deployment(on: servers, sources: [:])

@@ -6,7 +6,7 @@ import Testing
 /// How workers end, and how others go on for them.
 @Suite(.serialized, .broker(.staleGenerationRefused, .waitsForOpenTransactions, .timesOutTransactions))
 struct `Workers that end` {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a worker that is asked to stop commits what is done and exits 0 within its grace`() async throws {
         let upstream = try PagedUpstream(pages: 100, itemsPerPage: 2, hangsAt: 4)
         let deployment = try await Deployment(
@@ -24,7 +24,7 @@ struct `Workers that end` {
         deployment.remove()
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `of two workers with one slot one ends with a clear line, and the other goes on`() async throws {
         let upstream = try PagedUpstream(pages: 60, itemsPerPage: 2, latency: .milliseconds(50))
         let deployment = try await Deployment(
@@ -46,7 +46,7 @@ struct `Workers that end` {
     }
 
     /// A session is long here, so that going on "at once" and going on after it can be told apart.
-    @Test(.timeLimit(.minutes(3)), arguments: [true, false])
+    @Test(.timeLimit(.minutes(10)), arguments: [true, false])
     func `a killed worker's crawls go on`(withItsSlot: Bool) async throws {
         let upstream = try PagedUpstream(pages: 2_000, itemsPerPage: 1, latency: .milliseconds(20))
         let deployment = try await Deployment(

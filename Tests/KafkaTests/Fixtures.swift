@@ -143,7 +143,7 @@ struct NeverHappened: Error { var what: String }
 
 /// Looks every 10 ms until there is an answer.
 func eventually<R>(
-    _ what: String, within limit: Duration = .seconds(30), _ look: () async throws -> R?
+    _ what: String, within limit: Duration = .seconds(120), _ look: () async throws -> R?
 ) async throws -> R {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {

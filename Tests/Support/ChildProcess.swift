@@ -129,7 +129,7 @@ public struct SpawnError: Error, CustomStringConvertible {
     public var description: String { "cannot start \(program): \(String(cString: strerror(code)))" }
 }
 
-private let spawning = Monitor(())
+private let spawning = Monitor(false)
 
 private func spawn(
     _ command: [String], environment: [String: String], input: Int32?, output: String, errors: String
