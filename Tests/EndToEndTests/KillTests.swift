@@ -99,6 +99,7 @@ struct KillRun {
                 Issue.record("round \(round) did not end within 15 minutes; logs are in \(deployment.folder.path())")
                 break
             }
+            print("    round \(round): all ended, after \(await crew.tally.total) faults")
         } while await crew.tally.total < faults
         return crawls
     }

@@ -24,7 +24,7 @@ import Testing
         for listing in listings {
             let ids = (committed.pages[listing.name] ?? []).flatMap(\.items).map(\.identity)
             #expect(ids.count == server.expectedItems, "\(listing)")
-            #expect(try hash(ofIds: ids) == server.expectedHash, "\(listing)")
+            #expect(try await hash(ofIds: ids) == server.expectedHash, "\(listing)")
             let end = committed.ends[listing.name]?.first
             #expect(
                 end?.verdict == "complete" && end?.reason == listing.reason, "\(listing): \(String(describing: end))")
@@ -45,17 +45,11 @@ import Testing
 }
 
 /// SHA-256 over the distinct ids, sorted by bytes, a line each; `sha256sum` does the counting.
-func hash(ofIds ids: [String]) throws -> String {
+func hash(ofIds ids: [String]) async throws -> String {
     let text = Set(ids).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { $0 + "\n" }.joined()
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/sha256sum")
-    let (input, output) = (Pipe(), Pipe())
-    process.standardInput = input
-    process.standardOutput = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
-    try input.fileHandleForWriting.close()
-    let line = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return String(String(decoding: line, as: UTF8.self).prefix { $0 != " " })
+    let file = try makeTemporaryDirectory("ids").appending(path: "sorted")
+    try Data(text.utf8).write(to: file)
+    let counting = try ChildProcess("sha256sum", [file.path()])
+    _ = await counting.waitForExit(within: .seconds(30))
+    return String(counting.output.prefix { $0 != " " })
 }
