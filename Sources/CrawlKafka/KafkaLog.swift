@@ -88,10 +88,12 @@ public final class KafkaLog: CrawlLog {
         }
     }
 
-    /// For the person who started two workers with one slot, or one that came back before the other had ended.
+    /// For the person who started two workers with one slot. A worker that was frozen with a transaction open looks the
+    /// same: the coordinator fenced it when the transaction timed out.
     private func failure(_ error: KafkaError) -> LogFailure {
         guard error.disposition == .fenced, let slot = configuration.slot else { return LogFailure(error.description) }
-        return LogFailure("another worker has taken the slot \"\(slot)\" (\(error.description))")
+        let cause = "another worker has the slot \"\(slot)\" now, or this one was silent for too long"
+        return LogFailure("\(cause) (\(error.description))")
     }
 
     /// Ends the producer. Call it after `run` returned.
