@@ -44,6 +44,8 @@ extension CrawlRecord {
         updatedAt = now
         self.end = end
         guard end.verdict == .complete else { return }
+        // Where the run began at the first page, what was promised and what came can be compared.
+        if from == nil, let totalItems, items + oversizedItems != totalItems { totalMismatch = true }
         if !holes.isEmpty {
             self.end = End(
                 .truncated, .holes, error: "\(holes.count) pages failed for good; then \(end.reason.rawValue)")

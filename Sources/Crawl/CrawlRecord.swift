@@ -41,7 +41,7 @@ public struct CrawlRecord: Sendable, Hashable {
     public var holes: [PageCursor]
     /// Items that were too large for a record and went to the dead-letter topic.
     public var oversizedItems: Int64
-    /// The upstream gave more items than it promised.
+    /// The upstream gave more or, in a run that ended as complete, fewer items than it promised.
     public var totalMismatch: Bool
 
     /// The newest job that this crawl took: a `start` at or before it, in offset and in time, was handled already.

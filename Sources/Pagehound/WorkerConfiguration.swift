@@ -1,4 +1,5 @@
 import Crawl
+import FoundationEssentials
 
 /// What a worker needs to know, apart from its sources. `config/worker.yaml` holds the same, with the same words.
 public struct WorkerConfiguration: Sendable, Hashable {
@@ -35,7 +36,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
 
 /// How to reach Kafka, and when it takes a worker for dead.
 public struct KafkaSettings: Sendable, Hashable {
-    /// `host:port`, several separated by commas. Defaults to `127.0.0.1:9092`.
+    /// `host:port`, several separated by commas. Defaults to the environment's `KAFKA_BOOTSTRAP_SERVERS`, else to
+    /// `127.0.0.1:9092`.
     public var bootstrapServers: String
     /// After this silence others take a worker's crawls over. Defaults to 45 s.
     public var sessionTimeout: Duration
@@ -47,8 +49,12 @@ public struct KafkaSettings: Sendable, Hashable {
     /// Any other librdkafka property, such as `security.protocol`. Those that exactly-once rests on are refused.
     public var properties: [String: String]
 
+    public static var usualServers: String {
+        ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"] ?? "127.0.0.1:9092"
+    }
+
     public init(
-        bootstrapServers: String = "127.0.0.1:9092", sessionTimeout: Duration = .seconds(45),
+        bootstrapServers: String = usualServers, sessionTimeout: Duration = .seconds(45),
         transactionTimeout: Duration = .seconds(10), maxMessageBytes: Int? = nil, properties: [String: String] = [:]
     ) {
         self.bootstrapServers = bootstrapServers

@@ -62,7 +62,9 @@ struct CrawlFollower {
         for place in positions.keys where place.topic == topics.dead {
             for record in try await read(place) {
                 let origin = DeadLetterOrigin(record.headers)
-                if origin.partition == job.partition, origin.offset == job.offset { return origin.reason }
+                // A crawl that began has a verdict, whatever it set aside on the way.
+                let isOfCrawl = [.crawlFailed, .itemTooLarge].contains(origin.kind.flatMap(DeadLetter.Kind.init))
+                if !isOfCrawl, origin.partition == job.partition, origin.offset == job.offset { return origin.reason }
             }
         }
         return nil

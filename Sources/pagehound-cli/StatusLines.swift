@@ -31,7 +31,7 @@ enum StatusLines {
         if let error = record.end?.error { rows.append(("error", error)) }
         if !record.holes.isEmpty { rows.append(("pages missing", String(record.holes.count))) }
         if record.oversizedItems > 0 { rows.append(("items too large", String(record.oversizedItems))) }
-        if record.totalMismatch { rows.append(("note", "the upstream gave more than it promised")) }
+        if record.totalMismatch { rows.append(("note", "the upstream promised another number of items than it gave")) }
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { $0.0.padding(to: width + 2) + $0.1 }.joined(separator: "\n")
     }
