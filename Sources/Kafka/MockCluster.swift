@@ -73,11 +73,17 @@ public final class MockCluster: Sendable {
     public func setDown(broker: Int) throws(KafkaError) {
         try check(rd_kafka_mock_broker_set_down(cluster.native, existing(broker)))
         let port = bootstrapServers.split(separator: ",")[broker - 1].split(separator: ":").last.flatMap { UInt16($0) }
-        reserved.withLock { $0[broker] = port.flatMap(PortReservation.init) }
+        guard let reservation = port.flatMap(PortReservation.init) else {
+            throw KafkaError(.fail, "the port of broker \(broker) was taken as soon as it was down")
+        }
+        reserved.withLock { $0[broker] = reservation }
     }
 
     /// The broker listens again, on the same port.
     public func setUp(broker: Int) throws(KafkaError) {
+        guard reserved.withLock({ $0[broker] != nil }) else {
+            throw KafkaError(.state, "broker \(broker) is not down")
+        }
         try check(rd_kafka_mock_broker_set_up(cluster.native, existing(broker)))
         reserved.withLock { $0[broker] = nil }
     }
