@@ -59,9 +59,10 @@ actor WorkerCrew {
         isOver = true
         for index in members.indices {
             guard let process = members[index].process else { continue }
-            members[index].isStopping = true
             process.send(SIGCONT)
-            process.send(SIGTERM)
+            // A second SIGTERM would end a worker that is stopping at once.
+            if !members[index].isStopping { process.send(SIGTERM) }
+            members[index].isStopping = true
         }
         for task in exits { await task.value }
     }
