@@ -42,7 +42,7 @@ import Testing
             #expect(Set(read) == committed)
             #expect(aborted.isDisjoint(with: read))
         }
-        #expect(committed.count > 100)
+        #expect(committed.count > 10, "hardly anything was committed")
         await broker.stop()
     }
 
