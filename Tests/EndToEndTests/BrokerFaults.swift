@@ -27,7 +27,7 @@ actor BrokerFaults {
 
     private func run() async throws {
         while !isOver {
-            try await Task.sleep(for: .milliseconds(1_000 + below(3_000)))
+            try await Task.sleep(for: .milliseconds(2_000 + below(3_000)))
             if isOver { break }
             let node = cluster.nodes[below(cluster.nodes.count)]
             if below(2) == 0 {
@@ -38,7 +38,7 @@ actor BrokerFaults {
             } else {
                 freezes += 1
                 node.freeze()
-                try await Task.sleep(for: .milliseconds(500 + below(8_000)))
+                try await Task.sleep(for: .milliseconds(500 + below(4_500)))
                 node.thaw()
             }
         }
