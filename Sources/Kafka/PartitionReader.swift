@@ -69,7 +69,9 @@ private struct Reading {
     let deliver: ([ConsumedRecord]) -> Void
     private var batch: [ConsumedRecord] = []
     private var position: Int64 = 0
-    private var reported: ContinuousClock.Instant?
+    private var reported: (at: ContinuousClock.Instant, waits: Bool)?
+    /// What can be read now ends before the end: librdkafka says so once.
+    private var waitsForOpenTransaction = false
 
     private static let maxBatch = 256
 
@@ -107,16 +109,18 @@ private struct Reading {
         switch try stream.next(waiting: .milliseconds(200)) {
         case .record(let offset, let record):
             position = offset + 1
+            waitsForOpenTransaction = false
             if offset < end { batch.append(record) }
             if batch.count >= Self.maxBatch { flush() }
         case .end(let offset):
             // The position also passes control records and aborted ones, which are never seen.
             position = max(position, offset)
+            waitsForOpenTransaction = position < end
             flush()
-            if position < end { tell(waits: true) }
+            tell()
         case .nothing:
             flush()
-            tell(waits: false)
+            tell()
         }
     }
 
@@ -125,10 +129,13 @@ private struct Reading {
         batch.removeAll(keepingCapacity: true)
     }
 
-    private mutating func tell(waits: Bool) {
-        if let reported, .now - reported < .seconds(1) { return }
-        reported = .now
-        progress(ReadProgress(partition: partition, position: position, end: end, waitsForOpenTransaction: waits))
+    /// Once a second, and at once when the reason for waiting changes.
+    private mutating func tell() {
+        if let reported, reported.waits == waitsForOpenTransaction, .now - reported.at < .seconds(1) { return }
+        reported = (.now, waitsForOpenTransaction)
+        progress(
+            ReadProgress(
+                partition: partition, position: position, end: end, waitsForOpenTransaction: waitsForOpenTransaction))
     }
 }
 

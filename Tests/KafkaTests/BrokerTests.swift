@@ -156,6 +156,7 @@ import Threads
         let other = try await TransactionalProducer.start(place.transactions(.unique(prefix: "u")))
         #expect(try await other.commit([ProducerRecord(topic, "a", "1")]) == .committed)
         async let result = crashed.commit([ProducerRecord(topic, "b", "open")])
+        defer { gate.open() }
         try await gate.arrival()
         #expect(
             try await other.commit([ProducerRecord(topic, "a", "2"), ProducerRecord(topic, "c", nil)]) == .committed)
