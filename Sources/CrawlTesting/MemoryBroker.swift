@@ -200,7 +200,7 @@ extension MemoryBroker {
     /// Makes all members rejoin, as a new subscription of one of them does.
     public mutating func rebalance() { group.rebalance() }
 
-    /// The session of the member ended, because it left or because nothing was heard of it. It is told when it asks.
+    /// The member is out of the group, because it left or because nothing was heard of it. It is told when it asks.
     public mutating func remove(_ member: Int) { group.remove(member) }
 }
 

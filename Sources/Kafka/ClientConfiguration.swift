@@ -41,7 +41,7 @@ public struct ClientReport: Sendable, Hashable {
 public struct ConsumerConfiguration: Sendable {
     public var client: ClientConfiguration
     public var group: String
-    /// A stable name for static membership (KIP-345): a restart within the session time-out causes no rebalance, and
+    /// A stable name for static membership (KIP-345): a restart within `sessionTimeout` causes no rebalance, and
     /// a second member of the same name fences the first. Defaults to none.
     public var groupInstanceId: String?
     public var assignor: Assignor

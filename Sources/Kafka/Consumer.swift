@@ -76,7 +76,7 @@ public final class Consumer: Sendable {
         return outcome ?? .abandoned
     }
 
-    /// Ends without a word, as a killed process does: the group waits for the session time-out. For tests.
+    /// Ends without a word, as a killed process does: the group waits for its session to time out. For tests.
     func crash() {
         core.crash()
         core.requestClose(within: .zero)
@@ -223,7 +223,7 @@ extension ConsumerConfiguration {
         guard heartbeatInterval < sessionTimeout, sessionTimeout <= maxPollInterval else {
             throw KafkaError(
                 .invalidArgument,
-                "the heartbeat interval (\(heartbeatInterval)) must be less than the session time-out "
+                "the heartbeat interval (\(heartbeatInterval)) must be less than a session's time-out "
                     + "(\(sessionTimeout)), and that not more than the poll interval (\(maxPollInterval))")
         }
         var settings = try ClientSettings(

@@ -10,7 +10,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     public var group: String
     /// A name that one process of the group has at a time, such as the ordinal of a stateful set. A worker that comes back
     /// with its slot goes on at once where it was killed; two workers with one slot fence each other, and one of them ends. Without
-    /// a slot others take over after the session time-out. Defaults to none.
+    /// a slot others take over after `sessionTimeout`. Defaults to none.
     public var slot: String?
     /// The folder of the source files, `NAME.yaml` each. Defaults to `config/sources`.
     public var sourcesFolder: String
@@ -42,7 +42,7 @@ public struct KafkaSettings: Sendable, Hashable {
     /// After this silence others take a worker's crawls over. Defaults to 45 s.
     public var sessionTimeout: Duration
     /// After this the broker aborts what a crashed worker left open; until then readers and the next owner of its crawls wait.
-    /// Must be shorter than the session. Defaults to 10 s.
+    /// Must be shorter than a session. Defaults to 10 s.
     public var transactionTimeout: Duration
     /// The largest record that the topics take, in bytes. Defaults to asking the broker.
     public var maxMessageBytes: Int?

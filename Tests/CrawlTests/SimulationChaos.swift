@@ -216,7 +216,7 @@ extension Simulation {
         case 0: bury(index)
         case 1: broker.timeOutTransactions(of: ghosts[index])
         default:
-            log("the session of member \(ghosts[index]) ends")
+            log("member \(ghosts[index]) is missed")
             broker.remove(ghosts[index])
         }
     }

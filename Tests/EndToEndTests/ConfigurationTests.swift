@@ -69,7 +69,7 @@ import Testing
         #expect(error.contains("worker.yaml:5:"))
     }
 
-    @Test func `a transaction may not outlive the session`() {
+    @Test func `a transaction may not outlive a session`() {
         #expect(problem("kafka: {session_timeout: 5s}").contains("must be shorter than session_timeout"))
     }
 
